@@ -1,0 +1,103 @@
+"""What an axis is: a function that varies a scenario, the facets it touches, and its severity in physical units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from scenegen.cell import Cell
+from scenegen.parts.catalogue import Catalogue
+from scenegen.physics.settle import Settler
+from scenegen.scenario import Facet, Scenario
+from scenegen.units import Quantity, Unit
+
+LEVELS = (1, 2, 3, 4, 5)
+"""Severity levels; level 0 is the base itself."""
+
+
+class HiddenShare(Protocol):
+    """Measures how much of an item the other things in the scene hide from a camera."""
+
+    def __call__(self, scenario: Scenario, item: str) -> float:
+        """Return the hidden share of the item's outline, in [0, 1], seen by the overhead camera."""
+        ...
+
+
+@dataclass(frozen=True)
+class AxisContext:
+    """What an axis may use besides the scenario."""
+
+    cell: Cell
+    parts: Catalogue
+    settler: Settler
+    hidden_share: HiddenShare
+
+
+@dataclass(frozen=True)
+class Severity:
+    """One quantity in which an axis is graded.
+
+    Level L draws the quantity's distance from nominal between (L-1)/5 and L/5 of the way to the limit, so that levels do
+    not overlap and grow. The cell's envelope replaces the default limits.
+    """
+
+    name: str
+    unit: Unit
+    nominal: float
+    low: float
+    """Default lower limit; equal to `nominal` where the quantity only grows."""
+    high: float
+    doc: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One way in which a scene departs from its base.
+
+    Laws, held by a contract suite: level 0 returns the scenario itself; severity grows with level; only the facets of
+    `touches` change; the same rng gives the same bytes; the result passes the specification checks.
+    """
+
+    name: str
+    doc: str
+    touches: frozenset[Facet]
+    severities: tuple[Severity, ...]
+    aliases: tuple[str, ...]
+    """The field's own terms, for example `LIBERO-Plus: Light Conditions`."""
+    vary: Callable[..., Scenario]
+    """`vary(scenario, level, *, ctx, rng) -> Scenario`; raises `VariationFailed`."""
+    measure: Callable[..., tuple[Quantity, ...]]
+    """`measure(base, varied, *, ctx) -> severity`: one quantity for each of `severities`, measured, not remembered."""
+
+    @property
+    def keeps_layout(self) -> bool:
+        """True where variants can share one layout (and so one settle and one G-buffer)."""
+        return Facet.LAYOUT not in self.touches
+
+
+def band(severity: Severity, level: int, *, cell: Cell, axis: str, upward: bool) -> tuple[float, float]:
+    """Return the range of a quantity at a level, inside the cell's envelope.
+
+    Args:
+        severity: The quantity.
+        level: 1 to 5.
+        cell: Its envelope entry `envelope[axis][severity.name]`, if there is one, replaces the default limits.
+        axis: Name of the axis.
+        upward: Toward the upper limit, or toward the lower one.
+
+    Returns:
+        The value nearest to nominal and the value farthest from it.
+    """
+    low, high = cell.envelope.get(axis, {}).get(severity.name, (severity.low, severity.high))
+    limit = high if upward else low
+    step = (limit - severity.nominal) / len(LEVELS)
+    return severity.nominal + step * (level - 1), severity.nominal + step * level
+
+
+def draw(severity: Severity, level: int, *, cell: Cell, axis: str, rng: np.random.Generator, upward: bool = True) -> float:
+    """Draw a quantity's value at a level, uniformly in its band (see `band`)."""
+    near, far = band(severity, level, cell=cell, axis=axis, upward=upward)
+    return float(near + (far - near) * rng.uniform(0.05, 1.0))

@@ -1,0 +1,118 @@
+"""Kinematics of a serial arm from its Denavit-Hartenberg rows: forward, top-down inverse, reach."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from scenegen.cell import JointSpec, Robot
+from scenegen.geometry import Array, Pose, quat_from_matrix
+
+
+class Arm:
+    """A robot's arm.
+
+    Example:
+        >>> from scenegen.cells import load_builtin  # doctest: +SKIP
+        >>> Arm(load_builtin("fasteners").robot)  # doctest: +SKIP
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self._base = _matrix(robot.pose_base_to_world)
+        self._tcp = _matrix(robot.pose_tcp_to_flange)
+        self._lower = np.array([j.lower_rad for j in robot.joints])
+        self._upper = np.array([j.upper_rad for j in robot.joints])
+
+    def pose_flange_to_world(self, joints_rad: ArrayLike) -> Pose:
+        """Pose of the frame after the last joint, for joint angles [rad], shape [joints]."""
+        matrix = self._chain(np.asarray(joints_rad, float)[None])[-1][0]
+        return Pose.of(matrix[:3, 3], quat_from_matrix(matrix[:3, :3]))
+
+    def reaches_top_down(self, points_m: ArrayLike, *, tolerance_m: float = 0.002) -> np.ndarray:
+        """Tell which points the tool centre can reach pointing straight down, within the joint limits.
+
+        Yaw about the vertical is left free, since a grasp's yaw is chosen later. Damped least squares from the start
+        pose (Buss 2004, "Introduction to inverse kinematics", eq. 11), batched.
+
+        Args:
+            points_m: Tool centre points [m], world frame, shape [n, 3].
+            tolerance_m: Accepted position error [m]; the tool's axis may lean by 0.02 rad.
+
+        Returns:
+            Booleans, shape [n].
+        """
+        goals = np.asarray(points_m, float).reshape(-1, 3)
+        joints = np.repeat(np.array(self.robot.start_joints_rad)[None], len(goals), axis=0)
+        for _ in range(80):
+            error, jacobian = self._task(joints, goals)
+            if np.all(self._close(error, tolerance_m * 0.5)):
+                break
+            gram = jacobian @ np.swapaxes(jacobian, 1, 2) + 1e-4 * np.eye(5)
+            step = np.einsum("nij,ni->nj", jacobian, np.linalg.solve(gram, error[..., None])[..., 0])
+            joints = np.clip(joints + np.clip(step, -0.4, 0.4), self._lower, self._upper)
+        return self._close(self._task(joints, goals)[0], tolerance_m)
+
+    @staticmethod
+    def _close(error: Array, tolerance_m: float) -> np.ndarray:
+        return (np.linalg.norm(error[:, :3], axis=1) < tolerance_m) & (np.linalg.norm(error[:, 3:], axis=1) < 0.02)
+
+    def _task(self, joints: Array, goals: Array) -> tuple[Array, Array]:
+        """Position and tool-axis error, shape [n, 5], and its Jacobian, shape [n, 5, joints]."""
+        frames, axes, origins = self._frames(joints)
+        tcp = frames @ self._tcp
+        position, axis = tcp[:, :3, 3], tcp[:, :3, 2]
+        error = np.concatenate([goals - position, -axis[:, :2]], axis=1)
+        # Pointing down means the axis' x and y vanish; where it points up, push it sideways first.
+        error[:, 3] += np.where(axis[:, 2] > 0, 0.5, 0.0)
+        linear = np.cross(axes, position[:, None] - origins)
+        turning = np.cross(axes, axis[:, None])
+        return error, np.concatenate([linear, turning[..., :2]], axis=2).swapaxes(1, 2)
+
+    def _frames(self, joints: Array) -> tuple[Array, Array, Array]:
+        chain = self._chain(joints)
+        moved = chain[1:] if self.robot.convention == "modified" else chain[:-1]
+        axes = np.stack([frame[:, :3, 2] for frame in moved], axis=1)
+        origins = np.stack([frame[:, :3, 3] for frame in moved], axis=1)
+        return chain[-1], axes, origins
+
+    def _chain(self, joints: Array) -> list[Array]:
+        frames = [np.repeat(self._base[None], len(joints), axis=0)]
+        for index, row in enumerate(self.robot.joints):
+            frames.append(frames[-1] @ _link(row, joints[:, index], self.robot.convention))
+        return frames
+
+
+def _link(row: JointSpec, angle: Array, convention: str) -> Array:
+    """Transform across one joint, shape [n, 4, 4]; Craig 2005, eq. 3.6 (modified), or Denavit-Hartenberg's original."""
+    turn = _rotation_z(angle + row.theta_rad) @ _shift(0, 0, row.d_m)
+    lean = _shift(row.a_m, 0, 0) @ _rotation_x(row.alpha_rad)
+    return lean @ turn if convention == "modified" else turn @ lean
+
+
+def _rotation_z(angle: Array) -> Array:
+    matrix = np.repeat(np.eye(4)[None], len(angle), axis=0)
+    matrix[:, 0, 0] = matrix[:, 1, 1] = np.cos(angle)
+    matrix[:, 1, 0] = np.sin(angle)
+    matrix[:, 0, 1] = -np.sin(angle)
+    return matrix
+
+
+def _rotation_x(angle: float) -> Array:
+    matrix = np.eye(4)
+    matrix[1, 1] = matrix[2, 2] = np.cos(angle)
+    matrix[2, 1] = np.sin(angle)
+    matrix[1, 2] = -np.sin(angle)
+    return matrix
+
+
+def _shift(x: float, y: float, z: float) -> Array:
+    matrix = np.eye(4)
+    matrix[:3, 3] = x, y, z
+    return matrix
+
+
+def _matrix(pose: Pose) -> Array:
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = pose.rotation, pose.position
+    return matrix
