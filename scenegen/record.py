@@ -30,10 +30,13 @@ Real = Annotated[float, Field(allow_inf_nan=False, ge=-3.4e38, le=3.4e38), After
 Positive = Annotated[float, Field(allow_inf_nan=False, gt=0, le=3.4e38), AfterValidator(quantise)]
 NonNegative = Annotated[float, Field(allow_inf_nan=False, ge=0, le=3.4e38), AfterValidator(quantise)]
 Share = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1), AfterValidator(quantise)]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=80)]
+NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_]*$"
+TEXT_PATTERN = r"^[^\x00-\x08\x0b-\x1f\x7f]*$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=80)]
 """A name that is also a valid USD prim name."""
-Text = Annotated[str, Field(max_length=2000, pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*$")]
+Text = Annotated[str, Field(max_length=2000, pattern=TEXT_PATTERN)]
 """Text for people: no control characters."""
+_PATTERNS = {NAME_PATTERN: "letters, digits and _, beginning with a letter", TEXT_PATTERN: "text without control characters"}
 
 
 class Record(BaseModel):
@@ -114,9 +117,16 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel]) -> str:
         case "finite_number":
             return f"{field}: {value} is not finite - accepted: a finite number"
         case "value_error":
-            return f"{field}: {str(detail['ctx']['error']) if 'ctx' in detail else detail['msg']}"
+            problem = str(detail["ctx"]["error"]) if "ctx" in detail else detail["msg"]
+            return f"{field}: {problem}" if detail["loc"] else problem
         case "enum" | "literal_error":
             return f"{field}: {value} - accepted: {detail['ctx']['expected']}" if "ctx" in detail else detail["msg"]
+        case "union_tag_invalid":
+            tag, expected = detail["ctx"]["tag"], detail["ctx"]["expected_tags"]
+            return f"{field}: kind {tag!r} - accepted: {expected}"
+        case "string_pattern_mismatch":
+            pattern = detail["ctx"]["pattern"] if "ctx" in detail else ""
+            return f"{field}: {value} - accepted: {_PATTERNS.get(pattern, pattern)}"
         case _:
             message = detail["msg"]
             return f"{field}: {value} - accepted: {message.removeprefix('Input should be ')}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -12,7 +13,13 @@ from scenegen.physics.contacts import ContactFinder
 from scenegen.physics.settle import Settler
 from scenegen.robot import Arm
 from scenegen.scenario import Facet, Scenario
-from scenegen.verdict import Finding, Tier
+from scenegen.units import Unit
+from scenegen.verdict import Basis, Finding, Tier
+
+Limits = Mapping[str, float]
+
+INCOHERENT = frozenset({"wrong_cell", "wrong_asset", "unknown", "missing", "duplicate", "wrong_part"})
+"""Codes of findings after which a scenario is no scene of the cell: later tiers could not even look at it."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,26 @@ class CheckContext:
     contacts: ContactFinder
     masks: MaskCaster
     arm: Arm
+
+    @classmethod
+    def of(cls, cell: Cell, parts: Catalogue) -> CheckContext:
+        """Build everything that checks use from a cell and its parts."""
+        return cls(
+            cell=cell,
+            parts=parts,
+            settler=Settler(cell, parts),
+            contacts=ContactFinder(cell, parts),
+            masks=MaskCaster(cell, parts),
+            arm=Arm(cell.robot),
+        )
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Findings together with how they are known, for a check that need not always measure."""
+
+    findings: tuple[Finding, ...]
+    basis: Basis
 
 
 @dataclass(frozen=True)
@@ -39,6 +66,33 @@ class Check:
     tier: Tier
     depends: frozenset[Facet]
     doc: str
-    run: Callable[[Scenario, CheckContext, Mapping[str, float]], Iterable[Finding]]
-    limits: Mapping[str, float] = field(default_factory=dict)
+    run: Callable[[Scenario, CheckContext, Limits], Iterable[Finding] | Proof]
+    limits: Limits = field(default_factory=dict)
     """Named thresholds with the default values; the unit is in the name (`drift_m`)."""
+
+
+def finding(
+    check: str,
+    code: str,
+    subjects: Iterable[str],
+    sentence: str,
+    *,
+    value: float | None = None,
+    limit: float | None = None,
+    unit: Unit = Unit.NONE,
+) -> Finding:
+    """Build a finding; a value that is not finite is left to the sentence.
+
+    Args:
+        check: Name of the check.
+        code: Short code for histograms.
+        subjects: Names of what is concerned.
+        sentence: What is wrong, with the numbers, and what would be accepted.
+        value: The measured value.
+        limit: The limit that it broke.
+        unit: Unit of both.
+    """
+    shown = value if value is not None and math.isfinite(value) else None
+    return Finding(
+        check=check, code=code, subjects=tuple(subjects), value=shown, limit=limit, unit=unit, sentence=sentence
+    )

@@ -1,0 +1,77 @@
+"""Turn a valid scene into the files and the row that a library keeps."""
+
+from __future__ import annotations
+
+from library.row import ResultSummary, Row
+from library.store import Store
+from scenegen.cell import Cell
+from scenegen.expand import Made, Outcome
+from scenegen.parts.catalogue import Catalogue
+from scenegen.scenario import Facet, Scenario
+from scenegen.usd.writer import SceneWriter, layout_path, scene_path
+
+
+class Keeper:
+    """Writes the layers of scenes into a store and describes them as rows; the layers are not published by it."""
+
+    def __init__(self, store: Store, cell: Cell, parts: Catalogue, *, expansion_id: str, plan_id: str) -> None:
+        self._store = store
+        self._writer = SceneWriter(cell, parts)
+        self._expansion_id = expansion_id
+        self._plan_id = plan_id
+        self._layouts: dict[str, str] = {}
+
+    def keep(self, outcome: Outcome) -> tuple[Row, ...]:
+        """Write what an index gave.
+
+        Returns:
+            The rows to publish: the base (which may be published already) and the variant, or the exhausted index.
+
+        Raises:
+            LibraryError: A file cannot be written.
+        """
+        base = (self._row(outcome.base, outcome.base.provenance.index),) if outcome.base else ()
+        if outcome.made is None:
+            return (*base, self._exhausted(outcome))
+        return (*base, self._row(outcome.made, outcome.index, rejected=dict(sorted(outcome.rejected.items()))))
+
+    def _exhausted(self, outcome: Outcome) -> Row:
+        return Row(
+            kind="exhausted",
+            expansion=self._expansion_id,
+            index=outcome.index,
+            scenario_id=None,
+            cell_id="",
+            rejected=dict(sorted(outcome.rejected.items())),
+        )
+
+    def _row(self, made: Made, index: int, *, rejected: dict[str, int] | None = None) -> Row:
+        verdict = made.verdict
+        return Row(
+            kind=made.kind,
+            expansion=self._expansion_id,
+            index=index,
+            scenario_id=made.scenario.id,
+            cell_id=made.scenario.cell_id,
+            facets=made.scenario.facet_ids,
+            provenance=made.provenance,
+            plan_id=self._plan_id,
+            results=tuple(
+                ResultSummary(check=r.check, version=r.version, status=r.status, basis=r.basis) for r in verdict.results
+            ),
+            findings=verdict.findings,
+            files=self._write(made.scenario),
+            rejected=rejected or {},
+        )
+
+    def _write(self, scenario: Scenario) -> dict[str, str]:
+        layout = layout_path(scenario.key(Facet.LAYOUT))
+        if layout not in self._layouts:
+            if len(self._layouts) > 1000:
+                self._layouts.clear()
+            self._layouts[layout] = self._store.write(layout, self._writer.layout_layer(scenario).encode())
+        scene = scene_path(scenario.id)
+        return {
+            layout: self._layouts[layout],
+            scene: self._store.write(scene, self._writer.scene_layer(scenario).encode()),
+        }

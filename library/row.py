@@ -1,0 +1,43 @@
+"""One line of a library's manifest: a kept scenario, or an index at which none could be made."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scenegen.provenance import Provenance
+from scenegen.record import Name, Record
+from scenegen.scenario import Facet
+from scenegen.verdict import Basis, Finding, Status
+
+
+class ResultSummary(Record):
+    """What one check said of a kept scenario."""
+
+    check: Name
+    version: int
+    status: Status
+    basis: Basis
+
+
+class Row(Record):
+    """One scenario of the library, or an exhausted index of an expansion."""
+
+    kind: Literal["base", "variant", "repaired", "exhausted"]
+    expansion: str
+    """Content id of the expansion that made it."""
+    index: int
+    """Index in the expansion; a base carries the base's index."""
+    scenario_id: str | None
+    """None only where the index is exhausted."""
+    cell_id: str
+    facets: dict[Facet, str] = {}
+    """Content id of each facet."""
+    provenance: Provenance | None = None
+    plan_id: str | None = None
+    """Content id of the check plan behind `results`."""
+    results: tuple[ResultSummary, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    files: dict[str, str] = {}
+    """Path in the library -> content hash of the file's bytes."""
+    rejected: dict[str, int] = {}
+    """How often each reason rejected an attempt at this index before it was kept or given up."""

@@ -1,0 +1,92 @@
+"""The command line: `scenegen COMMAND …`. A command's module is loaded only when the command is used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from scenegen import __version__
+from scenegen.errors import SceneGenError
+
+COMMANDS = {
+    "init": "Write an annotated cell file to start from.",
+    "axes": "Print the axes along which scenes vary.",
+    "parts": "List, show, render and add parts.",
+    "expand": "Generate valid scenes along axes and keep them in a library.",
+    "check": "Check a cell, a USD scene or a library; measure the checks themselves.",
+    "library": "List scenes of a library and draw contact sheets.",
+    "show": "Show one scene: what is in it, where it came from, what the checks said.",
+    "schema": "Print the JSON schema of a record.",
+    "doctor": "Tell what is installed, what conflicts, and how to mend it.",
+}
+"""Commands by name with their one-line help; `scenegen/commands/<name>.py` holds each as `app`."""
+
+EXIT_DONE, EXIT_FINDINGS, EXIT_USAGE, EXIT_CRASH = 0, 1, 2, 3
+
+
+class LazyGroup(TyperGroup):
+    """A group that lists all commands and imports the one that is called."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = {name: TyperCommand(name, callback=None, help=text) for name, text in COMMANDS.items()}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names in the order of the table."""
+        return list(COMMANDS)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Replace the placeholder of the named command by the real one, then resolve as usual."""
+        if args and args[0] in COMMANDS:
+            module = importlib.import_module(f"scenegen.commands.{args[0]}")
+            self.commands[args[0]] = typer.main.get_command(module.app)
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    name="scenegen",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"scenegen {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version.", callback=_print_version, is_eager=True
+    ),
+) -> None:
+    """Find, before a robot touches the line, where a policy breaks: checked industrial sorting scenes as OpenUSD.
+
+    Exit codes: 0 done, 1 findings or a goal not reached, 2 wrong use or set-up, 3 crash.
+    """
+
+
+def main() -> None:
+    """Run the command line; errors that scenegen knows become one sentence and exit code 2."""
+    try:
+        app()
+    except SceneGenError as error:
+        typer.echo(f"scenegen: {error}", err=True)
+        sys.exit(EXIT_USAGE)
+    except KeyboardInterrupt:
+        typer.echo("scenegen: interrupted - run the same command again to continue", err=True)
+        sys.exit(130)
+    except Exception:  # noqa: BLE001 - the last line of defence: a crash is told as one, with its own exit code
+        traceback.print_exc()
+        typer.echo("scenegen: this is a bug in scenegen; please report the lines above", err=True)
+        sys.exit(EXIT_CRASH)

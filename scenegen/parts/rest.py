@@ -1,0 +1,132 @@
+"""How a part comes to rest on a plane: the stable faces of its colliders' hull and how often it lands on each.
+
+The probabilities are quasi-static: a part that is set down in a random orientation first touches with the face that its
+orientation points at, then topples over edges, always downhill, until its centre of mass is above the face it stands on
+(Goldberg, Mirtich et al., "Part pose statistics", 1999).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from manifold3d import Manifold
+
+from scenegen.geometry import Array, quat_between, quat_to_matrix
+from scenegen.parts.mesh import M_PER_MM, face_normals, weld
+from scenegen.parts.part import Faces, StablePose
+from scenegen.record import quantise
+
+LEAST_PROBABILITY = 0.01
+LEAST_MARGIN_RAD = np.deg2rad(3.0)
+"""A pose that tips over when turned by less than this does not count as stable."""
+PLANE_TOLERANCE_M = 2e-6
+SAME_FACE_RAD = np.deg2rad(0.5)
+DOWN = np.array([0.0, 0.0, -1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """A face of the hull that a part can stand on."""
+
+    normal: Array
+    """Outward unit normal in the part's frame, shape [3]."""
+    probability: float
+    margin_rad: float
+    """Least tilt that makes the part topple off the face [rad]."""
+
+
+def stable_poses(points: Array, center_of_mass_m: Array) -> tuple[StablePose, ...]:
+    """Find the ways in which a part rests, the likeliest first.
+
+    Args:
+        points: Corners of all colliders, in the part's frame [m], shape [k, 3].
+        center_of_mass_m: In the part's frame [m], shape [3].
+    """
+    rests = resting_faces(points, center_of_mass_m)
+    firm = [rest for rest in rests if rest.margin_rad >= LEAST_MARGIN_RAD] or rests
+    likely = [rest for rest in firm if rest.probability >= LEAST_PROBABILITY] or firm
+    total = sum(rest.probability for rest in likely)
+    return tuple(_pose(rest.normal, rest.probability / total, points) for rest in likely)
+
+
+def resting_faces(points: Array, center_of_mass_m: Array) -> list[Rest]:
+    """Find all faces that the hull of `points` can stand on, the likeliest first; probabilities sum to one."""
+    center = np.asarray(center_of_mass_m, float)
+    vertices, faces = _hull(points)
+    landing = solid_angles(vertices - center, faces) / (4 * np.pi)
+    final = _topple(vertices - center, faces)
+    normals = face_normals(vertices, faces)
+    rests: list[Rest] = []
+    todo = [int(face) for face in np.unique(final)]
+    while todo:
+        same = [f for f in todo if normals[f] @ normals[todo[0]] > np.cos(SAME_FACE_RAD)]
+        normal = normals[max(same, key=lambda f: (_area(vertices, faces[f]), -f))]
+        share = float(landing[np.isin(final, same)].sum())
+        rests.append(Rest(normal, share, _margin(vertices, center, normal)))
+        todo = [f for f in todo if f not in same]
+    return sorted(rests, key=lambda rest: (-round(rest.probability, 6), *np.round(rest.normal, 4).tolist()))
+
+
+def solid_angles(vertices: Array, faces: Faces) -> Array:
+    """Solid angles [sr], shape [m], under which the origin sees triangles (van Oosterom and Strackee, 1983)."""
+    a, b, c = np.moveaxis(vertices[faces] / np.linalg.norm(vertices[faces], axis=2, keepdims=True), 1, 0)
+    dots = [np.einsum("ij,ij->i", u, v) for u, v in ((a, b), (b, c), (c, a))]
+    return 2 * np.arctan2(np.linalg.det(np.stack([a, b, c], axis=1)), 1 + sum(dots))
+
+
+def _hull(points: Array) -> tuple[Array, Faces]:
+    hull = Manifold.hull_points(np.asarray(points) / M_PER_MM).to_mesh64()
+    return weld(np.asarray(hull.vert_properties)[:, :3] * M_PER_MM, np.asarray(hull.tri_verts, np.int64))
+
+
+def _topple(vertices: Array, faces: Faces) -> Faces:
+    """Follow every face to the one where toppling ends; the centre of mass is the origin.
+
+    Returns:
+        Index of the final face, shape [m].
+    """
+    a, b, c = np.moveaxis(vertices[faces], 1, 0)
+    normals = face_normals(vertices, faces)
+    edges = np.stack([b - a, c - b, a - c], axis=1)
+    inward = np.cross(normals[:, None, :], edges)
+    inward /= np.linalg.norm(inward, axis=2, keepdims=True)
+    inside = -np.einsum("fek,fek->fe", inward, np.stack([a, b, c], axis=1))
+    worst = inside.argmin(axis=1)
+    across = _neighbours(faces)[np.arange(len(faces)), worst]
+    step = np.where(inside.min(axis=1) < -1e-9, across, np.arange(len(faces)))
+    for _ in range(len(faces).bit_length()):
+        step = step[step]
+    return step.astype(np.int32)
+
+
+def _neighbours(faces: Faces) -> Faces:
+    """Return the face across each edge (0-1, 1-2, 2-0), shape [m, 3]."""
+    owner = {(int(f[i]), int(f[i - 2])): index for index, f in enumerate(faces) for i in range(3)}
+    return np.array([[owner[(int(f[i - 2]), int(f[i]))] for i in range(3)] for f in faces], np.int32)
+
+
+def _margin(vertices: Array, center: Array, normal: Array) -> float:
+    heights = (vertices - center) @ normal
+    support = vertices[heights > heights.max() - PLANE_TOLERANCE_M] - center
+    turn = quat_to_matrix(quat_between(normal, DOWN))
+    corners = (support @ turn.T)[:, :2]
+    middle = corners.mean(axis=0)
+    ring = corners[np.argsort(np.arctan2(*(corners - middle).T[::-1]))]
+    sides = np.roll(ring, -1, axis=0) - ring
+    lengths = np.linalg.norm(sides, axis=1)
+    kept = lengths > 1e-9
+    depth = (sides[:, 1] * ring[:, 0] - sides[:, 0] * ring[:, 1])[kept] / lengths[kept]
+    return float(np.arctan2(depth.min(), heights.max()))
+
+
+def _area(vertices: Array, face: Faces) -> float:
+    a, b, c = vertices[face]
+    return float(np.linalg.norm(np.cross(b - a, c - a)))
+
+
+def _pose(normal: Array, probability: float, points: Array) -> StablePose:
+    x, y, z, w = (quantise(float(v)) for v in quat_between(normal, DOWN))
+    unit = np.array([x, y, z, w]) / np.linalg.norm([x, y, z, w])
+    lowest = float((np.asarray(points) @ quat_to_matrix(unit).T)[:, 2].min())
+    return StablePose(quat_xyzw=(x, y, z, w), height_m=quantise(-lowest), probability=quantise(probability))

@@ -1,0 +1,304 @@
+"""A cell's inventory as one MuJoCo model, into which any layout of the cell can be loaded."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import mujoco
+import numpy as np
+
+from scenegen.cell import Cell, Container, PhysicsModel
+from scenegen.errors import InvalidRecord, UnknownName
+from scenegen.geometry import Array, Pose, quat_from_matrix
+from scenegen.parts.catalogue import Catalogue
+from scenegen.parts.part import Collider, Part
+from scenegen.scenario import Item, ItemMatter, Layout, Matter
+
+PARKING_M = 100.0
+"""Where absent items stand [m, along X], each a metre from the next, asleep and far from everything."""
+
+_BOX = mujoco.mjtGeom.mjGEOM_BOX
+_MESH = mujoco.mjtGeom.mjGEOM_MESH
+_FIXTURE = {"contype": 1, "conaffinity": 0}
+_LOOSE = {"contype": 1, "conaffinity": 1}
+
+
+class SceneModel:
+    """One compiled model: table, feed and bins as fixed bodies, one free body for each slot of the inventory.
+
+    Loading a layout writes poses and, if given, masses and friction; items that the layout lacks are parked asleep. What
+    was loaded before leaves no trace: the state is reset as a whole and every slot's properties are written again where
+    they differ.
+
+    Example:
+        >>> scene = SceneModel(cell, parts, sleep=True)  # doctest: +SKIP
+        >>> scene.load(layout, matter)  # doctest: +SKIP
+        >>> mujoco.mj_step(scene.model, scene.data)  # doctest: +SKIP
+    """
+
+    def __init__(self, cell: Cell, parts: Catalogue, *, sleep: bool) -> None:
+        self.parts = parts
+        self.slots = {slot: item.part for slot, item in cell.slots.items()}
+        self.fixtures = tuple(cell.containers)
+        self.model = _compile(cell, parts, sleep=sleep)
+        self.data = mujoco.MjData(self.model)
+        self.owners = _owners(self.model)
+        """Name of the item or fixture that each geom belongs to, by geom id."""
+        self._body = {owner: self.model.body(_tag(owner)).id for owner in dict.fromkeys(self.owners)}
+        self._index = {slot: index for index, slot in enumerate(self.slots)}
+        self._geoms = {slot: _geoms_of(self.model, self._body[slot]) for slot in self.slots}
+        self._nominal = {slot: _nominal_matter(slot, parts[part]) for slot, part in self.slots.items()}
+        self._boxes = {slot: _bounding_nodes(self.model, self._body[slot], parts[part]) for slot, part in self.slots.items()}
+        self._written: dict[str, ItemMatter] = {}
+        self._write_matter({})
+
+    def load(self, layout: Layout, matter: Matter | None = None) -> None:
+        """Put a layout's items and fixtures where it says, everything at rest.
+
+        Args:
+            layout: Poses; every fixture of the cell must be among them.
+            matter: Mass properties and friction of every item; the parts' own ones by default.
+
+        Raises:
+            UnknownName: An item is no slot of the cell, or a fixture or an item's matter is missing.
+            InvalidRecord: An item holds another part than its slot, or its matter is not a positive finite number.
+        """
+        self._check_items(layout.items)
+        self._place_fixtures({fixture.name: fixture.pose_to_world for fixture in layout.fixtures})
+        given = {} if matter is None else _matter_of(layout.items, matter)
+        if given != self._written:
+            self._write_matter(given)
+        model, data = self.model, self.data
+        present = np.array([self._index[item.name] for item in layout.items], int)
+        model.tree_sleep_policy[:] = mujoco.mjtSleepPolicy.mjSLEEP_INIT
+        model.tree_sleep_policy[present] = mujoco.mjtSleepPolicy.mjSLEEP_ALLOWED
+        dofs = (present[:, None] * 6 + np.arange(6)).ravel()
+        # The solver's tolerance is relative to this; absent items must not count.
+        model.stat.meaninertia = model.dof_M0[dofs].mean() if len(dofs) else 1.0
+        mujoco.mj_resetData(model, data)
+        qpos = data.qpos.reshape(-1, 7)
+        for row, item in zip(present, layout.items, strict=True):
+            x, y, z, w = item.pose_to_world.quat_xyzw
+            qpos[row] = (*item.pose_to_world.position_m, w, x, y, z)
+
+    def rows(self, layout: Layout) -> Array:
+        """Return the items' rows in the model's arrays of free bodies, in layout order, shape [items]."""
+        return np.array([self._index[item.name] for item in layout.items], int)
+
+    def poses(self, layout: Layout) -> list[Pose]:
+        """Return the items' present poses, in layout order, quantised as records are."""
+        qpos = self.data.qpos.reshape(-1, 7)[self.rows(layout)]
+        return [Pose.of(row[:3], row[[4, 5, 6, 3]]) for row in qpos]
+
+    def _check_items(self, items: tuple[Item, ...]) -> None:
+        for item in items:
+            part = self.slots.get(item.name)
+            if part is None:
+                raise UnknownName("slot", item.name, self.slots)
+            if part != item.part:
+                raise InvalidRecord("layout", [f"items: {item.name} holds part {item.part!r} - accepted: {part!r}"])
+
+    def _place_fixtures(self, poses: dict[str, Pose]) -> None:
+        for name in self.fixtures:
+            pose = poses.get(name)
+            if pose is None:
+                raise UnknownName("fixture", name, poses)
+            x, y, z, w = pose.quat_xyzw
+            self.model.body_pos[self._body[name]] = pose.position_m
+            self.model.body_quat[self._body[name]] = (w, x, y, z)
+
+    def _write_matter(self, given: dict[str, ItemMatter]) -> None:
+        """Write mass properties and friction; slots that are not given get their part's own."""
+        model = self.model
+        for slot, nominal in self._nominal.items():
+            matter = given.get(slot, nominal)
+            body = self._body[slot]
+            x, y, z, w = matter.principal_axes_xyzw
+            model.body_mass[body] = matter.mass_kg
+            model.body_inertia[body] = matter.diagonal_inertia_kg_m2
+            model.body_ipos[body] = matter.center_of_mass_m
+            model.body_iquat[body] = (w, x, y, z)
+            model.geom_friction[self._geoms[slot], 0] = matter.friction
+            self._write_bounds(slot, matter)
+        # Inverse weights, which scale the contacts' compliance, follow from the masses.
+        mujoco.mj_setConst(model, self.data)
+        self._written = given
+
+    def _write_bounds(self, slot: str, matter: ItemMatter) -> None:
+        """Write the boxes of the body's bounding tree, which MuJoCo keeps in the frame of the principal axes."""
+        frame = Pose.of(matter.center_of_mass_m, matter.principal_axes_xyzw)
+        for node, corners in self._boxes[slot]:
+            local = (corners - frame.position) @ frame.rotation
+            low, high = local.min(axis=0), local.max(axis=0)
+            self.model.bvh_aabb[node] = (*((low + high) / 2), *((high - low) / 2))
+
+
+def _compile(cell: Cell, parts: Catalogue, *, sleep: bool) -> mujoco.MjModel:
+    spec = mujoco.MjSpec()
+    spec.compiler.degree = False
+    _set_options(spec, cell.physics, sleep=sleep)
+    table = cell.table
+    half = (table.size_m[0] / 2, table.size_m[1] / 2, table.size_m[2] / 2)
+    body = _fixed_body(spec, "table", table.pose_top_to_world)
+    _add_box(body, half, (0.0, 0.0, -half[2]), cell.physics)
+    for name, container in cell.containers.items():
+        body = _fixed_body(spec, name, container.pose_to_world)  # pyright: ignore[reportAttributeAccessIssue]
+        for size, center in container_boxes(container):
+            _add_box(body, size, center, cell.physics)
+    for part in dict.fromkeys(item.part for item in cell.inventory):
+        _add_meshes(spec, parts[part])
+    for index, (slot, item) in enumerate(cell.slots.items()):
+        _add_item(spec, slot, parts[item.part], cell.physics, x_m=PARKING_M + index)
+    return spec.compile()
+
+
+def container_boxes(container: Container) -> list[tuple[tuple[float, float, float], tuple[float, float, float]]]:
+    """Return a container's floor and four walls as boxes: half sizes and centres in the container's frame [m].
+
+    The walls along X reach over the corners; all walls stand beside the floor's edge and reach down to its underside.
+    """
+    half_x, half_y = container.size_m[0] / 2, container.size_m[1] / 2
+    wall, floor = container.wall_thickness_m / 2, container.floor_thickness_m / 2
+    boxes = [((half_x, half_y, floor), (0.0, 0.0, -floor))]
+    if container.wall_height_m == 0:
+        return boxes
+    tall = container.wall_height_m / 2 + floor
+    middle = container.wall_height_m / 2 - floor
+    for side in (-1.0, 1.0):
+        boxes.append(((wall, half_y, tall), (side * (half_x + wall), 0.0, middle)))
+        boxes.append(((half_x + 2 * wall, wall, tall), (0.0, side * (half_y + wall), middle)))
+    return boxes
+
+
+def _set_options(spec: mujoco.MjSpec, physics: PhysicsModel, *, sleep: bool) -> None:
+    option = spec.option
+    option.timestep = physics.timestep_s
+    option.gravity = [0.0, 0.0, -physics.gravity_m_s2]
+    cones = {"elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC, "pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL}
+    option.cone = cones[physics.cone]
+    option.impratio = physics.impratio
+    option.iterations = physics.iterations
+    option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    # A diverged state must be seen, not reset behind our back.
+    option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+    if sleep:
+        option.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+
+
+def _fixed_body(spec: mujoco.MjSpec, name: str, pose: Pose) -> mujoco.MjsBody:
+    x, y, z, w = pose.quat_xyzw
+    return spec.worldbody.add_body(name=_tag(name), pos=pose.position_m, quat=(w, x, y, z))
+
+
+def _add_box(body: mujoco.MjsBody, half: tuple[float, ...], center: tuple[float, ...], physics: PhysicsModel) -> None:
+    friction = (physics.fixture_friction, 0.0, 0.0)
+    body.add_geom(type=_BOX, size=half, pos=center, friction=friction, **_contact(physics), **_FIXTURE)
+
+
+def _add_meshes(spec: mujoco.MjSpec, part: Part) -> None:
+    for index, collider in enumerate(part.colliders):
+        if collider.kind == "hull":
+            spec.add_mesh(
+                name=f"{part.id}/{index}",
+                uservert=collider.vertices.ravel().tolist(),
+                inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX,
+            )
+
+
+def _add_item(spec: mujoco.MjSpec, slot: str, part: Part, physics: PhysicsModel, *, x_m: float) -> None:
+    # Off-centre mass properties, overwritten after compilation: the compiler specialises bodies whose mass is centred.
+    body = spec.worldbody.add_body(
+        name=_tag(slot),
+        pos=(x_m, 0.0, 0.0),
+        mass=part.mass.mass_kg,
+        ipos=(1e-3, 2e-3, 3e-3),
+        iquat=(0.5, 0.5, 0.5, 0.5),
+        inertia=part.mass.diagonal_inertia_kg_m2,
+        explicitinertial=True,
+    )
+    body.add_freejoint()
+    friction = (part.friction, 0.0, 0.0)
+    for index, collider in enumerate(part.colliders):
+        shape = {"type": _MESH, "meshname": f"{part.id}/{index}"} if collider.kind == "hull" else _box_shape(collider)
+        body.add_geom(friction=friction, **shape, **_contact(physics), **_LOOSE)
+
+
+def _contact(physics: PhysicsModel) -> dict[str, object]:
+    return {"solref": physics.solref, "condim": 3}
+
+
+def _box_shape(collider: Collider) -> dict[str, object]:
+    center, half, rotation = box_of(collider.vertices)
+    x, y, z, w = quat_from_matrix(rotation)
+    return {"type": _BOX, "pos": center, "size": half, "quat": (w, x, y, z)}
+
+
+def box_of(corners: Array) -> tuple[Array, Array, Array]:
+    """Find the box that has these eight corners, in any order.
+
+    Args:
+        corners: Positions [m], shape [8, 3].
+
+    Returns:
+        Centre, shape [3]; half sizes, shape [3]; rotation whose columns are the box's axes, shape [3, 3].
+
+    Raises:
+        InvalidRecord: The points are not the corners of a box.
+    """
+    edges = corners[1:] - corners[0]
+    diagonal = edges[int(np.argmax(np.linalg.norm(edges, axis=1)))]
+    tolerance = 1e-4 * float(np.linalg.norm(diagonal))
+    for triple in combinations(edges, 3):
+        axes = np.array(triple)
+        lengths = np.linalg.norm(axes, axis=1)
+        off_diagonal = np.abs(axes @ axes.T - np.diag(lengths**2)).max()
+        if off_diagonal <= tolerance * lengths.max() and np.linalg.norm(axes.sum(axis=0) - diagonal) <= tolerance:
+            rotation = (axes / lengths[:, None]).T
+            rotation[:, 2] *= np.sign(np.linalg.det(rotation))
+            return corners[0] + diagonal / 2, lengths / 2, rotation
+    raise InvalidRecord("collider", ["vertices: not the corners of a box - accepted: eight corners of a cuboid"])
+
+
+def _tag(name: str) -> str:
+    return f"body:{name}"
+
+
+def _owners(model: mujoco.MjModel) -> tuple[str, ...]:
+    return tuple(model.body(int(body)).name.removeprefix("body:") for body in model.geom_bodyid)
+
+
+def _geoms_of(model: mujoco.MjModel, body: int) -> slice:
+    return slice(int(model.body_geomadr[body]), int(model.body_geomadr[body] + model.body_geomnum[body]))
+
+
+def _bounding_nodes(model: mujoco.MjModel, body: int, part: Part) -> list[tuple[int, Array]]:
+    """Return each node of a body's bounding tree with the collider corners that it holds [m], part frame."""
+    first = int(model.body_bvhadr[body])
+    geom = int(model.body_geomadr[body])
+
+    def corners(node: int) -> Array:
+        if model.bvh_nodeid[node] >= 0:
+            return part.colliders[int(model.bvh_nodeid[node]) - geom].vertices
+        children = (int(child) for child in model.bvh_child[node] if child >= 0)
+        return np.concatenate([corners(first + child) for child in children])
+
+    return [(node, corners(node)) for node in range(first, first + int(model.body_bvhnum[body]))]
+
+
+def _nominal_matter(slot: str, part: Part) -> ItemMatter:
+    return ItemMatter(name=slot, friction=part.friction, **vars(part.mass))
+
+
+def _matter_of(items: tuple[Item, ...], matter: Matter) -> dict[str, ItemMatter]:
+    by_name = {one.name: one for one in matter.items}
+    found = {}
+    for item in items:
+        one = by_name.get(item.name)
+        if one is None:
+            raise UnknownName("matter of item", item.name, by_name)
+        # Records refuse such values, but a record can be built without validation.
+        numbers = (one.mass_kg, *one.diagonal_inertia_kg_m2)
+        if not (np.isfinite(numbers).all() and min(numbers) > 0):
+            raise InvalidRecord("matter", [f"{item.name}: mass {one.mass_kg} kg - accepted: positive finite numbers"])
+        found[item.name] = one
+    return found

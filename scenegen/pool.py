@@ -1,0 +1,86 @@
+"""Stream numbered work through processes: results come back in order, and never more is begun than is wanted."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+Worker = Callable[[list[int]], list[Any]]
+"""From some indices to one result each, in their order."""
+
+_workers: list[Worker] = []
+"""The worker of this process, once it was started."""
+
+
+@dataclass
+class Demand:
+    """How much is still wanted; the consumer lowers `wanted` while it iterates over results."""
+
+    wanted: int
+    """Results that are still wanted; a result that does not count leaves it as it is."""
+    end: int
+    """No index at or beyond this one is begun."""
+    skip: frozenset[int] = frozenset()
+    """Indices that are done already."""
+    cursor: int = field(default=0, init=False)
+    """The next index to begin."""
+
+    def next_chunk(self, size: int, in_flight: int) -> list[int]:
+        """Take the next indices to begin: at most up to a multiple of `size`, at most as many as are missing."""
+        missing = self.wanted - in_flight
+        chunk: list[int] = []
+        while len(chunk) < missing and self.cursor < self.end:
+            if self.cursor not in self.skip:
+                chunk.append(self.cursor)
+            self.cursor += 1
+            if self.cursor % size == 0 and chunk:
+                break
+        return chunk
+
+
+def run_ordered(
+    make_worker: Callable[[], Worker], demand: Demand, *, processes: int, chunk: int
+) -> Iterator[tuple[int, Any]]:
+    """Yield (index, result) in the order of the indices until the demand is met.
+
+    Args:
+        make_worker: Called once in each process; picklable.
+        demand: Read before every new chunk; the consumer changes it while it iterates.
+        processes: Number of processes; 1 works in this process.
+        chunk: Most indices a chunk; chunks end at multiples of it, so that neighbours share a process.
+    """
+    if processes == 1:
+        worker = make_worker()
+        while indices := demand.next_chunk(chunk, 0):
+            yield from zip(indices, worker(indices), strict=True)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(make_worker,)) as pool:
+        pending: deque[tuple[list[int], Future[list[Any]]]] = deque()
+        try:
+            while True:
+                in_flight = sum(len(indices) for indices, _ in pending)
+                while len(pending) < 3 * processes and (indices := demand.next_chunk(chunk, in_flight)):
+                    pending.append((indices, pool.submit(_work, indices)))
+                    in_flight += len(indices)
+                if not pending:
+                    return
+                indices, future = pending.popleft()
+                yield from zip(indices, future.result(), strict=True)
+        finally:
+            for _, future in pending:
+                future.cancel()
+
+
+def _start(make_worker: Callable[[], Worker]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _workers[:] = [make_worker()]
+
+
+def _work(indices: list[int]) -> list[Any]:
+    return _workers[0](indices)

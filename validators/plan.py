@@ -1,0 +1,41 @@
+"""The registered checks, and the plan that a verdict names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import version
+
+from scenegen.verdict import CheckPlan, PlannedCheck
+from validators.check import Check
+from validators.spec_image import SPEC_CAMERAS, SPEC_LIGHTS, SPEC_SENSOR, SPEC_SURFACES
+from validators.spec_matter import SPEC_MATTER, SPEC_MOTION
+from validators.spec_scene import SPEC_CELL, SPEC_LAYOUT
+from validators.spec_task import SPEC_TASK
+
+CHECKS: tuple[Check, ...] = (
+    SPEC_CELL,
+    SPEC_LAYOUT,
+    SPEC_MATTER,
+    SPEC_MOTION,
+    SPEC_SURFACES,
+    SPEC_LIGHTS,
+    SPEC_CAMERAS,
+    SPEC_SENSOR,
+    SPEC_TASK,
+)
+"""Every check of scenegen, cheapest tier first; a new check is registered by adding it here."""
+
+
+def all_checks() -> tuple[Check, ...]:
+    """Return every registered check."""
+    return CHECKS
+
+
+def plan_of(checks: Iterable[Check]) -> CheckPlan:
+    """Write down checks with versions and limits, and the engine behind the physics."""
+    return CheckPlan(
+        checks=tuple(
+            PlannedCheck(check=c.name, version=c.version, tier=c.tier, limits=dict(c.limits)) for c in checks
+        ),
+        engine=f"mujoco {version('mujoco')}",
+    )
