@@ -3,83 +3,96 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scenegen.footprint import Footprint, Geometry, Stencils, gaps
+from scenegen.footprint import Footprint, Outline, Plane, Stencils, circle_about, gaps
 from scenegen.geometry import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Places that one part may take, in the order in which they are tried.
-
-    Coordinates are in the zone's frame.
-    """
+    """Places that one part may take, in the order in which they are tried, in the zone's plane."""
 
     stencils: Stencils
     kinds: NDArray[np.intp]
     """Index of the footprint, shape [k]."""
-    xy: Array
-    """Where the part frame's origin lies [m], shape [k, 2]."""
-    yaw_rad: Array
+    places: Plane
+    """Where the part frame's origin lies, shape [k]."""
+    yaws_rad: Array
     """Shape [k]."""
     inside: NDArray[np.bool_]
     """Whether it keeps its clearance to the zone's walls, shape [k]."""
-    circles: Array
-    """Centres of the circles about the footprints [m], shape [k, 2]."""
+    circles: Plane
+    """Centres of the circles about the footprints, shape [k]."""
 
     @classmethod
-    def of(cls, stencils: Stencils, kinds: NDArray[np.intp], xy: Array, yaw_rad: Array, half_m: Array) -> Candidates:
+    def of(
+        cls, stencils: Stencils, kinds: NDArray[np.intp], places: Plane, yaws_rad: Array, *, half_m: Array
+    ) -> Candidates:
         """Build candidates, shape [k] or [n, k], and try them against the walls ±`half_m`, shape [2]."""
-        cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
-        inside = stencils.inside(kinds, xy, cos[..., None], sin[..., None], half_m)
-        return cls(stencils, kinds, xy, yaw_rad, inside, stencils.circles(kinds, xy, cos, sin))
+        turns = np.exp(1j * yaws_rad)
+        inside = stencils.inside(kinds, places, turns, half_m)
+        return cls(stencils, kinds, places, yaws_rad, inside, stencils.circles(kinds, places, turns))
 
     def row(self, index: int) -> Candidates:
         """Return the candidates of one part out of many, from shape [n, k] to shape [k]."""
-        arrays = (self.kinds, self.xy, self.yaw_rad, self.inside, self.circles)
+        arrays = (self.kinds, self.places, self.yaws_rad, self.inside, self.circles)
         return Candidates(self.stencils, *(array[index] for array in arrays))
 
+    def footprint(self, index: int) -> Footprint:
+        """Return the footprint of a candidate."""
+        return self.stencils.footprints[self.kinds[index]]
 
-@dataclass(eq=False)
+    def outline(self, index: int) -> Outline:
+        """Return the outline of a candidate at its place."""
+        return self.footprint(index).at(complex(self.places[index]), float(self.yaws_rad[index]))
+
+
+@dataclass(frozen=True)
+class _Lying:
+    """A footprint at its place; its outline is built when it is first needed."""
+
+    footprint: Footprint
+    place: complex
+    yaw_rad: float
+
+
 class Board:
-    """Footprints that lie in a plane, each under a name."""
+    """Footprints that lie in a plane, each under a name.
 
-    clearance_m: float
-    """Least distance between two footprints [m]."""
-    capacity: int = 48
-    names: list[str] = field(default_factory=list, init=False)
-    _outlines: list[Geometry | None] = field(default_factory=list, init=False)
-    _placed: list[tuple[Footprint, Array, float] | None] = field(default_factory=list, init=False)
+    Args:
+        clearance_m: Least distance between two footprints [m].
+        capacity: Most footprints.
+    """
 
-    def __post_init__(self) -> None:
-        self._circles = np.empty((self.capacity, 3))
+    def __init__(self, clearance_m: float, *, capacity: int = 64) -> None:
+        self.clearance_m = clearance_m
+        self._index: dict[str, int] = {}
+        self._lying: list[_Lying | Outline] = []
+        self._fixed: set[int] = set()
+        self._centers = np.empty(capacity, complex)
+        self._radii_m = np.empty(capacity)
 
-    def put(self, name: str, footprint: Footprint, xy: Array, yaw_rad: float) -> None:
+    def put(self, name: str, footprint: Footprint, place: complex, yaw_rad: float) -> None:
         """Lay a footprint down under a name, in the place of what lay there under that name."""
-        cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
-        x, y = footprint.center
-        circle = (xy[0] + cos * x - sin * y, xy[1] + sin * x + cos * y, footprint.radius_m)
-        self._lay(name, circle, None, (footprint, xy, yaw_rad))
-
-    def block(self, name: str, outline: Geometry) -> None:
-        """Lay down any outline that no part may touch."""
-        left, low, right, high = outline.bounds
-        circle = ((left + right) / 2, (low + high) / 2, np.hypot(right - left, high - low) / 2)
-        self._lay(name, circle, outline, None)
+        center = complex(footprint.center * np.exp(1j * yaw_rad)) + place
+        self._lay(name, _Lying(footprint, place, yaw_rad), center, footprint.radius_m)
 
     def put_candidate(self, name: str, candidates: Candidates, index: int) -> None:
         """Lay one of the candidates down under a name."""
-        footprint = candidates.stencils.footprints[candidates.kinds[index]]
-        circle = (*candidates.circles[index], footprint.radius_m)
-        self._lay(name, circle, None, (footprint, candidates.xy[index], float(candidates.yaw_rad[index])))
+        footprint = candidates.footprint(index)
+        lying = _Lying(footprint, complex(candidates.places[index]), float(candidates.yaws_rad[index]))
+        self._lay(name, lying, candidates.circles[index], footprint.radius_m)
 
-    def first_free(
-        self, candidates: Candidates, rejections: Counter[str], *, ignore: str | None = None
-    ) -> int | None:
+    def block(self, name: str, outline: Outline) -> None:
+        """Lay down a fixture's outline."""
+        self._lay(name, outline, *circle_about(outline))
+        self._fixed.add(self._index[name])
+
+    def first_free(self, candidates: Candidates, rejections: Counter[str], *, ignore: str | None = None) -> int | None:
         """Return the index of the first candidate that keeps clear of everything, or None.
 
         Args:
@@ -88,11 +101,11 @@ class Board:
             ignore: Name of what does not count, for example the part that is being moved.
         """
         near = self._near(candidates, ignore)
-        touched = near.any(axis=1)
-        for index in range(len(candidates.kinds)):
-            if not candidates.inside[index]:
+        touched = near.any(axis=1).tolist()
+        for index, inside in enumerate(candidates.inside.tolist()):
+            if not inside:
                 rejections["wall"] += 1
-            elif touched[index] and (reason := self._hit(candidates, index, near[index])):
+            elif touched[index] and (reason := self._hit(candidates.outline(index), np.flatnonzero(near[index]))):
                 rejections[reason] += 1
             else:
                 return index
@@ -100,42 +113,33 @@ class Board:
 
     def _near(self, candidates: Candidates, ignore: str | None) -> NDArray[np.bool_]:
         """Broad phase: which circles come too near, shape [k, names]."""
-        circles = self._circles[: len(self.names)]
-        offset = candidates.circles[:, None] - circles[:, :2]
-        reach = candidates.stencils.radii_m[candidates.kinds][:, None] + (circles[:, 2] + self.clearance_m)
-        near = offset[..., 0] ** 2 + offset[..., 1] ** 2 < reach**2
-        if ignore is not None and ignore in self.names:
-            near[:, self.names.index(ignore)] = False
+        count = len(self._lying)
+        offset = candidates.circles[:, None] - self._centers[:count]
+        reach = candidates.stencils.radii_m[candidates.kinds][:, None] + (self._radii_m[:count] + self.clearance_m)
+        near = offset.real**2 + offset.imag**2 < reach**2
+        if ignore in self._index:
+            near[:, self._index[ignore]] = False
         return near
 
-    def _hit(self, candidates: Candidates, index: int, near: NDArray[np.bool_]) -> str | None:
-        """Narrow phase: what the candidate comes too near to, by exact distance."""
-        footprint = candidates.stencils.footprints[candidates.kinds[index]]
-        outline = footprint.at(candidates.xy[index], float(candidates.yaw_rad[index]))
-        others = np.flatnonzero(near)
+    def _hit(self, outline: Outline, others: NDArray[np.intp]) -> str | None:
+        """Narrow phase: what kind of thing an outline comes too near to, by exact distance."""
         distances = gaps(outline, [self._outline(other) for other in others])
-        hit = others[distances < self.clearance_m]
-        if not len(hit):
+        hit = others[distances < self.clearance_m].tolist()
+        if not hit:
             return None
-        return "overlap" if any(self._placed[other] for other in hit) else "fixture"
+        return "fixture" if self._fixed.issuperset(hit) else "overlap"
 
-    def _outline(self, index: int) -> Geometry:
-        outline, placed = self._outlines[index], self._placed[index]
-        if outline is None:
-            assert placed is not None
-            outline = self._outlines[index] = placed[0].at(placed[1], placed[2])
-        return outline
+    def _outline(self, index: int) -> Outline:
+        lying = self._lying[index]
+        if isinstance(lying, _Lying):
+            lying = self._lying[index] = lying.footprint.at(lying.place, lying.yaw_rad)
+        return lying
 
-    def _lay(
-        self, name: str, circle: tuple[float, ...], outline: Geometry | None, placed: tuple[Footprint, Array, float] | None
-    ) -> None:
-        if name in self.names:
-            index = self.names.index(name)
-            self._outlines[index], self._placed[index] = outline, placed
-        else:
-            index = len(self.names)
-            assert index < self.capacity
-            self.names.append(name)
-            self._outlines.append(outline)
-            self._placed.append(placed)
-        self._circles[index] = circle
+    def _lay(self, name: str, lying: _Lying | Outline, center: complex, radius_m: float) -> None:
+        index = self._index.setdefault(name, len(self._lying))
+        if index == len(self._lying):
+            assert index < len(self._centers)
+            self._lying.append(lying)
+        self._lying[index] = lying
+        self._centers[index] = center
+        self._radii_m[index] = radius_m

@@ -96,6 +96,22 @@ class Container(Record):
     wall_thickness_m: Positive
     floor_thickness_m: Positive = 0.002
 
+    def boxes(self) -> dict[str, tuple[tuple[float, float, float], tuple[float, float, float]]]:
+        """Floor and walls as boxes by name: half sizes and centres in the container's frame [m].
+
+        The walls along X reach over the corners; all walls stand beside the floor's edge and reach down to its underside.
+        """
+        half_x, half_y = self.size_m[0] / 2, self.size_m[1] / 2
+        wall, floor = self.wall_thickness_m / 2, self.floor_thickness_m / 2
+        boxes = {"floor": ((half_x, half_y, floor), (0.0, 0.0, -floor))}
+        if self.wall_height_m == 0:
+            return boxes
+        tall, middle = self.wall_height_m / 2 + floor, self.wall_height_m / 2 - floor
+        for side, sign in (("low", -1.0), ("high", 1.0)):
+            boxes[f"wall_x_{side}"] = ((wall, half_y, tall), (sign * (half_x + wall), 0.0, middle))
+            boxes[f"wall_y_{side}"] = ((half_x + 2 * wall, wall, tall), (0.0, sign * (half_y + wall), middle))
+        return boxes
+
 
 class Tray(Container):
     """A feed tray that stands still."""

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from scenegen import __version__
+from scenegen.commands.exits import EXIT_CRASH, EXIT_INTERRUPTED, EXIT_USAGE
 from scenegen.errors import SceneGenError
 
 COMMANDS = {
@@ -26,7 +27,7 @@ COMMANDS = {
 }
 """Commands by name with their one-line help; `scenegen/commands/<name>.py` holds each as `app`."""
 
-EXIT_DONE, EXIT_FINDINGS, EXIT_USAGE, EXIT_CRASH = 0, 1, 2, 3
+
 
 
 class LazyGroup(TyperGroup):
@@ -85,7 +86,7 @@ def main() -> None:
         sys.exit(EXIT_USAGE)
     except KeyboardInterrupt:
         typer.echo("scenegen: interrupted - run the same command again to continue", err=True)
-        sys.exit(130)
+        sys.exit(EXIT_INTERRUPTED)
     except Exception:  # noqa: BLE001 - the last line of defence: a crash is told as one, with its own exit code
         traceback.print_exc()
         typer.echo("scenegen: this is a bug in scenegen; please report the lines above", err=True)

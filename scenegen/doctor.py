@@ -157,14 +157,15 @@ def diagnose_extras(
 
 
 def _diagnose_extra(name: str, items: list[Requirement], installed: Mapping[str, str], install: str) -> Diagnosis:
-    subject, remedy = _subject(f"extra_{name}"), f"{install} install 'scenegen[{name}]'"
+    subject = _subject(f"extra_{name}")
     missing = [item.name for item in items if item.name not in installed]
     if missing:
-        sentence = f"not installed ({', '.join(missing)} missing)"
+        sentence, remedy = f"not installed ({', '.join(missing)} missing)", f"{install} install 'scenegen[{name}]'"
         return Diagnosis(subject=subject, health=Health.ABSENT, sentence=sentence, remedy=remedy)
     shown = ", ".join(f"{item.name} {installed[item.name]}" for item in items)
-    if wrong := [item for item in items if not _satisfied(item, installed)]:
-        sentence = f"{shown} - accepted: {', '.join(item.name + item.pin for item in wrong)}"
+    if wrong := [item.name + item.pin for item in items if not _satisfied(item, installed)]:
+        sentence = f"{shown} - accepted: {', '.join(wrong)}"
+        remedy = f"{install} install {' '.join(map(repr, wrong))}"
         return Diagnosis(subject=subject, health=Health.BAD, sentence=sentence, remedy=remedy)
     return Diagnosis(subject=subject, health=Health.GOOD, sentence=shown)
 
@@ -263,12 +264,9 @@ def diagnose_warp_cache(warp_version: str | None, folder: Path) -> Diagnosis:
         return Diagnosis(subject="warp_cache", health=Health.ABSENT, sentence=sentence)
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if existing.is_dir() and os.access(existing, os.W_OK):
-        state = (
-            "filled"
-            if existing == folder and any(folder.iterdir())
-            else "empty: the first rollout compiles for minutes"
-        )
-        return Diagnosis(subject="warp_cache", health=Health.GOOD, sentence=f"{folder} ({state})")
+        filled = existing == folder and any(folder.iterdir())
+        sentence = str(folder) if filled else f"{folder} is empty: the first rollout compiles for minutes"
+        return Diagnosis(subject="warp_cache", health=Health.GOOD, sentence=sentence)
     sentence, remedy = f"{folder} cannot be written", "export WARP_CACHE_PATH=/a/folder/that/can/be/written"
     return Diagnosis(subject="warp_cache", health=Health.BAD, sentence=sentence, remedy=remedy)
 

@@ -1,10 +1,14 @@
-"""From a part at rest to the area that it covers: exact outlines of its colliders, seen from above."""
+"""From a part at rest to the area that it covers: exact outlines of its colliders, seen from above.
+
+Points of the plane are complex numbers x + iy [m], so that a yaw is a factor exp(i yaw).
+"""
 
 from __future__ import annotations
 
+import cmath
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 import shapely
@@ -16,27 +20,26 @@ from scenegen.parts.part import Part
 COLLINEAR_M = 1e-7
 """Corners that lie nearer than this to their neighbours' line are dropped [m]."""
 
-YAW_TOLERANCE = 2e-3
+LEAN_TOLERANCE = 2e-3
 """How far a part may lean and still count as resting in a stable pose [rad]."""
 
-Geometry = shapely.Geometry
+Outline = shapely.Geometry
+Plane = NDArray[np.complex128]
+"""Points of the plane, x + iy [m]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Footprint:
-    """What a part in one orientation covers of the plane below it.
+    """What a part in one orientation covers of the plane below it, from its frame's origin, at its own yaw."""
 
-    All coordinates are in the plane [m], from the part frame's origin, at the orientation's own yaw.
-    """
-
-    outline: Geometry
+    outline: Outline
     """Union of the projected convex colliders; holes stay open."""
-    corners: Array
-    """All corners of the outline, shape [n, 2]."""
-    hull: Array
-    """Corners of the outline's convex hull, shape [k, 2]."""
-    center: Array
-    """Centre of a small circle about the outline, shape [2]."""
+    corners: Plane
+    """All corners of the outline, shape [n]."""
+    hull: Plane
+    """Corners of the outline's convex hull, shape [k]."""
+    center: complex
+    """Centre of a small circle about the outline."""
     radius_m: float
     """Radius of that circle [m]."""
     low_m: float
@@ -44,11 +47,11 @@ class Footprint:
     high_m: float
     """Highest collider corner above the part frame's origin [m]."""
 
-    def at(self, xy: ArrayLike, yaw_rad: float) -> Geometry:
-        """Return the outline turned by a yaw [rad] and moved to `xy` [m], shape [2]."""
-        cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
+    def at(self, place: complex, yaw_rad: float) -> Outline:
+        """Return the outline turned by a yaw [rad] and moved to a place."""
         moved = np.array([self.outline], dtype=object)
-        shapely.set_coordinates(moved, self.corners @ np.array([[cos, sin], [-sin, cos]]) + np.asarray(xy, float))
+        corners = self.corners * cmath.rect(1.0, yaw_rad) + place
+        shapely.set_coordinates(moved, corners.view(float).reshape(-1, 2))
         return moved[0]
 
 
@@ -60,23 +63,24 @@ def footprint_of(part: Part, quat_xyzw: ArrayLike) -> Footprint:
         quat_xyzw: Rotation of its frame, shape [4].
     """
     matrix = quat_to_matrix(np.asarray(quat_xyzw, float)).T
-    hulls = [shapely.multipoints((c.vertices @ matrix)[:, :2]).convex_hull for c in part.colliders]
+    hulls = [shapely.MultiPoint((c.vertices @ matrix)[:, :2]).convex_hull for c in part.colliders]
+    outline = shapely.simplify(shapely.union_all(hulls), COLLINEAR_M)
+    hull = _points(shapely.convex_hull(outline))[:-1]
+    center = complex(_points(shapely.centroid(shapely.minimum_bounding_circle(outline)))[0])
     heights = part.collision_vertices @ matrix[:, 2]
-    return _measured(shapely.simplify(shapely.union_all(hulls), COLLINEAR_M), float(heights.min()), float(heights.max()))
+    return Footprint(
+        outline=outline,
+        corners=_points(outline),
+        hull=hull,
+        center=center,
+        radius_m=float(np.abs(hull - center).max()),
+        low_m=float(heights.min()),
+        high_m=float(heights.max()),
+    )
 
 
-def rectangle(center: ArrayLike, size_m: ArrayLike, yaw_rad: float) -> Geometry:
-    """Return a rectangle in the plane, its sides `size_m` along X and Y before it is turned by a yaw [rad]."""
-    corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]) * np.asarray(size_m, float)
-    cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
-    return shapely.polygons(corners @ np.array([[cos, sin], [-sin, cos]]) + np.asarray(center, float))
-
-
-def _measured(outline: Geometry, low_m: float, high_m: float) -> Footprint:
-    hull = shapely.get_coordinates(shapely.convex_hull(outline))[:-1]
-    center = shapely.get_coordinates(shapely.centroid(shapely.minimum_bounding_circle(outline)))[0]
-    radius_m = float(np.linalg.norm(hull - center, axis=1).max())
-    return Footprint(outline, shapely.get_coordinates(outline), hull, center, radius_m, low_m, high_m)
+def _points(outline: Outline) -> Plane:
+    return np.ascontiguousarray(shapely.get_coordinates(outline)).view(complex)[:, 0]
 
 
 @lru_cache(maxsize=1024)
@@ -99,7 +103,7 @@ def resting(part: Part, quat_xyzw: ArrayLike) -> tuple[int, float] | None:
     delta = quat_multiply(np.asarray(quat_xyzw, float), quat_conjugate(stable))
     lean = 2 * np.hypot(delta[:, 0], delta[:, 1])
     best = int(np.argmin(lean))
-    if lean[best] > YAW_TOLERANCE:
+    if lean[best] > LEAN_TOLERANCE:
         return None
     return best, float(2 * np.arctan2(delta[best, 2], delta[best, 3]))
 
@@ -118,35 +122,42 @@ class Stencils:
     def __init__(self, footprints: Sequence[Footprint]) -> None:
         self.footprints = tuple(footprints)
         most = max(len(f.hull) for f in self.footprints)
-        self.hulls = np.stack([np.pad(f.hull, ((0, most - len(f.hull)), (0, 0)), mode="edge") for f in self.footprints])
-        """Hull corners, the last one repeated, shape [kinds, corners, 2]."""
-        self.centers = np.stack([f.center for f in self.footprints])
+        self._hulls = np.stack([np.pad(f.hull, (0, most - len(f.hull)), mode="edge") for f in self.footprints])
+        self._centers = np.array([f.center for f in self.footprints])
         self.radii_m = np.array([f.radius_m for f in self.footprints])
+        """Radius of the circle about each footprint [m], shape [kinds]."""
 
-    @cached_property
-    def widest_m(self) -> float:
-        """Radius of the largest circle [m]."""
-        return float(self.radii_m.max())
-
-    def circles(self, kinds: NDArray[np.intp], xy: Array, cos: Array, sin: Array) -> Array:
-        """Centres of the circles about candidates [m], shape [..., 2].
+    def circles(self, kinds: NDArray[np.intp], places: Plane, turns: Plane) -> Plane:
+        """Centres of the circles about candidates.
 
         Args:
-            kinds: Index of each candidate's footprint, shape [...].
-            xy: Where its part frame's origin lies [m], shape [..., 2].
-            cos: Cosine of its yaw, shape [...].
-            sin: Sine of its yaw, shape [...].
+            kinds: Index of each candidate's footprint, any shape.
+            places: Where its part frame's origin lies, same shape.
+            turns: exp(i yaw) of each, same shape.
         """
-        x, y = np.moveaxis(self.centers[kinds], -1, 0)
-        return xy + np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1)
+        return self._centers[kinds] * turns + places
 
-    def inside(self, kinds: NDArray[np.intp], xy: Array, cos: Array, sin: Array, half_m: Array) -> NDArray[np.bool_]:
+    def inside(self, kinds: NDArray[np.intp], places: Plane, turns: Plane, half_m: Array) -> NDArray[np.bool_]:
         """Tell which candidates lie wholly within ±`half_m`, shape [2], of the origin; arguments as for `circles`."""
-        x, y = np.moveaxis(self.hulls[kinds], -1, 0)
-        across = np.abs(cos * x - sin * y + xy[..., 0]).max(axis=0) <= half_m[0]
-        return across & (np.abs(sin * x + cos * y + xy[..., 1]).max(axis=0) <= half_m[1])
+        corners = self._hulls[kinds] * turns[..., None] + places[..., None]
+        across = np.abs(corners.real).max(axis=-1) <= half_m[0]
+        return across & (np.abs(corners.imag).max(axis=-1) <= half_m[1])
 
 
-def gaps(outline: Geometry, others: Sequence[Geometry]) -> Array:
+def rectangle(center: complex, size_m: ArrayLike, yaw_rad: float) -> Outline:
+    """Return a rectangle in the plane, its sides `size_m` along X and Y before it is turned by a yaw [rad]."""
+    half = complex(*np.asarray(size_m, float)) / 2
+    corners = np.array([-half, half.conjugate(), half, -half.conjugate()]) * cmath.rect(1.0, yaw_rad) + center
+    return shapely.Polygon(corners.view(float).reshape(-1, 2))
+
+
+def circle_about(outline: Outline) -> tuple[complex, float]:
+    """Return centre and radius [m] of a circle about an outline."""
+    corners = _points(outline)
+    center = complex(corners.real.min() + corners.real.max(), corners.imag.min() + corners.imag.max()) / 2
+    return center, float(np.abs(corners - center).max())
+
+
+def gaps(outline: Outline, others: Sequence[Outline]) -> Array:
     """Distances from an outline to others [m], shape [n]; zero where they touch or overlap."""
     return shapely.distance(outline, np.array(others, dtype=object))

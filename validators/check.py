@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from scenegen.cell import Cell
 from scenegen.imaging.mask import MaskCaster
@@ -15,6 +16,7 @@ from scenegen.robot import Arm
 from scenegen.scenario import Facet, Scenario
 from scenegen.units import Unit
 from scenegen.verdict import Basis, Finding, Tier
+from validators.reach import ReachMap
 
 Limits = Mapping[str, float]
 
@@ -32,6 +34,11 @@ class CheckContext:
     contacts: ContactFinder
     masks: MaskCaster
     arm: Arm
+
+    @cached_property
+    def reach(self) -> ReachMap:
+        """Where the arm reaches from above."""
+        return ReachMap(self.arm)
 
     @classmethod
     def of(cls, cell: Cell, parts: Catalogue) -> CheckContext:

@@ -7,7 +7,11 @@ from importlib.metadata import version
 
 from scenegen.verdict import CheckPlan, PlannedCheck
 from validators.check import Check
-from validators.spec_image import SPEC_CAMERAS, SPEC_LIGHTS, SPEC_SENSOR, SPEC_SURFACES
+from validators.geometry import FLOATING, OVERLAP
+from validators.grasp import GRASP
+from validators.placed import OUTSIDE, REACH
+from validators.spec_image import SPEC_CAMERAS, SPEC_SENSOR, SPEC_SURFACES
+from validators.spec_lights import SPEC_LIGHTS
 from validators.spec_matter import SPEC_MATTER, SPEC_MOTION
 from validators.spec_scene import SPEC_CELL, SPEC_LAYOUT
 from validators.spec_task import SPEC_TASK
@@ -22,6 +26,11 @@ CHECKS: tuple[Check, ...] = (
     SPEC_CAMERAS,
     SPEC_SENSOR,
     SPEC_TASK,
+    OVERLAP,
+    FLOATING,
+    OUTSIDE,
+    REACH,
+    GRASP,
 )
 """Every check of scenegen, cheapest tier first; a new check is registered by adding it here."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -40,12 +41,18 @@ def _ranges(entry: ItemMatter, part: Part, limits: Limits) -> Iterator[Finding]:
             f"{limits['friction_high']:g}"
         )
         yield finding(name, "friction", subject, sentence, value=entry.friction, limit=limit)
-    corners = part.collision_vertices
-    beyond = np.maximum(corners.min(axis=0) - entry.center_of_mass_m, entry.center_of_mass_m - corners.max(axis=0))
-    if beyond.max() > 1e-6:
-        sentence = f"{entry.name!r} has its centre of mass {beyond.max():.4g} m outside its own bounds - accepted: inside"
-        yield finding(name, "center_of_mass", subject, sentence, value=float(beyond.max()), limit=0, unit=Unit.METRE)
+    low, high = _bounds(part)
+    beyond = max(max(a - c, c - b) for a, c, b in zip(low, entry.center_of_mass_m, high, strict=True))
+    if beyond > 1e-6:
+        sentence = f"{entry.name!r} has its centre of mass {beyond:.4g} m outside its own bounds - accepted: inside"
+        yield finding(name, "center_of_mass", subject, sentence, value=beyond, limit=0, unit=Unit.METRE)
     yield from _inertia(entry, part)
+
+
+@lru_cache(maxsize=1024)
+def _bounds(part: Part) -> tuple[list[float], list[float]]:
+    """Lowest and highest collider coordinates in the part's frame [m]."""
+    return part.collision_vertices.min(axis=0).tolist(), part.collision_vertices.max(axis=0).tolist()
 
 
 def _inertia(entry: ItemMatter, part: Part) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ def polygon(sides: int, apothem_mm: float) -> Array:
 
 def circle(radius_mm: float, *, center_mm: Sequence[float] = (0.0, 0.0), segments: int = SEGMENTS) -> Array:
     """Corners of a circle's inscribed polygon [mm], counter-clockwise, shape [segments, 2]."""
-    angles = (np.arange(segments) + 0.5) * 2 * np.pi / segments
+    angles = np.arange(segments) * 2 * np.pi / segments
     return radius_mm * np.column_stack([np.cos(angles), np.sin(angles)]) + np.asarray(center_mm, float)
 
 
@@ -51,7 +51,7 @@ def turned(profile_mm: ArrayLike, *, segments: int = SEGMENTS) -> Manifold:
         profile_mm: Corners (radius, height) [mm], counter-clockwise with the radius to the right, shape [n, 2].
         segments: Chords of the full circle.
     """
-    return CrossSection([np.asarray(profile_mm, float)]).revolve(segments).rotate([0.0, 0.0, 180.0 / segments])
+    return CrossSection([np.asarray(profile_mm, float)]).revolve(segments)
 
 
 def swept(

@@ -14,8 +14,16 @@ from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.part import Collider, Part
 from scenegen.scenario import Item, ItemMatter, Layout, Matter
 
+REST_SPEED_M_S = 0.003
+"""Speed below which a body may fall asleep [m/s]; an angular speed counts at the body's size (MuJoCo's rule).
+
+A part that stands on a polygon trembles by up to 0.002 m/s, since collision detection returns four of its corners in turn.
+"""
+
 PARKING_M = 100.0
 """Where absent items stand [m, along X], each a metre from the next, asleep and far from everything."""
+
+Size = tuple[float, float, float]
 
 _BOX = mujoco.mjtGeom.mjGEOM_BOX
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
@@ -26,9 +34,8 @@ _LOOSE = {"contype": 1, "conaffinity": 1}
 class SceneModel:
     """One compiled model: table, feed and bins as fixed bodies, one free body for each slot of the inventory.
 
-    Loading a layout writes poses and, if given, masses and friction; items that the layout lacks are parked asleep. What
-    was loaded before leaves no trace: the state is reset as a whole and every slot's properties are written again where
-    they differ.
+    Loading a layout writes poses, masses and friction; items that the layout lacks are parked asleep. What was loaded
+    before leaves no trace: the state is reset as a whole, and every slot's properties are written where they differ.
 
     Example:
         >>> scene = SceneModel(cell, parts, sleep=True)  # doctest: +SKIP
@@ -48,7 +55,7 @@ class SceneModel:
         self._index = {slot: index for index, slot in enumerate(self.slots)}
         self._geoms = {slot: _geoms_of(self.model, self._body[slot]) for slot in self.slots}
         self._nominal = {slot: _nominal_matter(slot, parts[part]) for slot, part in self.slots.items()}
-        self._boxes = {slot: _bounding_nodes(self.model, self._body[slot], parts[part]) for slot, part in self.slots.items()}
+        self._bounds = {slot: _bounds(self.model, self._body[slot], parts[part]) for slot, part in self.slots.items()}
         self._written: dict[str, ItemMatter] = {}
         self._write_matter({})
 
@@ -65,9 +72,7 @@ class SceneModel:
         """
         self._check_items(layout.items)
         self._place_fixtures({fixture.name: fixture.pose_to_world for fixture in layout.fixtures})
-        given = {} if matter is None else _matter_of(layout.items, matter)
-        if given != self._written:
-            self._write_matter(given)
+        self._write_matter({} if matter is None else _matter_of(layout.items, matter))
         model, data = self.model, self.data
         present = np.array([self._index[item.name] for item in layout.items], int)
         model.tree_sleep_policy[:] = mujoco.mjtSleepPolicy.mjSLEEP_INIT
@@ -108,29 +113,30 @@ class SceneModel:
             self.model.body_quat[self._body[name]] = (w, x, y, z)
 
     def _write_matter(self, given: dict[str, ItemMatter]) -> None:
-        """Write mass properties and friction; slots that are not given get their part's own."""
-        model = self.model
-        for slot, nominal in self._nominal.items():
-            matter = given.get(slot, nominal)
-            body = self._body[slot]
-            x, y, z, w = matter.principal_axes_xyzw
-            model.body_mass[body] = matter.mass_kg
-            model.body_inertia[body] = matter.diagonal_inertia_kg_m2
-            model.body_ipos[body] = matter.center_of_mass_m
-            model.body_iquat[body] = (w, x, y, z)
-            model.geom_friction[self._geoms[slot], 0] = matter.friction
-            self._write_bounds(slot, matter)
-        # Inverse weights, which scale the contacts' compliance, follow from the masses.
-        mujoco.mj_setConst(model, self.data)
-        self._written = given
+        """Write mass properties and friction where they differ; slots that are not given get their part's own."""
+        wanted = {**self._nominal, **given}
+        changed = [slot for slot, matter in wanted.items() if matter != self._written.get(slot)]
+        for slot in changed:
+            self._write_slot(slot, wanted[slot])
+        if changed:
+            # Inverse weights, which scale the contacts' compliance, follow from the masses.
+            mujoco.mj_setConst(self.model, self.data)
+        self._written = wanted
 
-    def _write_bounds(self, slot: str, matter: ItemMatter) -> None:
-        """Write the boxes of the body's bounding tree, which MuJoCo keeps in the frame of the principal axes."""
+    def _write_slot(self, slot: str, matter: ItemMatter) -> None:
+        model, body = self.model, self._body[slot]
+        x, y, z, w = matter.principal_axes_xyzw
+        model.body_mass[body] = matter.mass_kg
+        model.body_inertia[body] = matter.diagonal_inertia_kg_m2
+        model.body_ipos[body] = matter.center_of_mass_m
+        model.body_iquat[body] = (w, x, y, z)
+        model.geom_friction[self._geoms[slot], 0] = matter.friction
+        # MuJoCo keeps a body's bounding tree in the frame of its principal axes.
         frame = Pose.of(matter.center_of_mass_m, matter.principal_axes_xyzw)
-        for node, corners in self._boxes[slot]:
+        for node, corners in self._bounds[slot]:
             local = (corners - frame.position) @ frame.rotation
             low, high = local.min(axis=0), local.max(axis=0)
-            self.model.bvh_aabb[node] = (*((low + high) / 2), *((high - low) / 2))
+            model.bvh_aabb[node] = (*((low + high) / 2), *((high - low) / 2))
 
 
 def _compile(cell: Cell, parts: Catalogue, *, sleep: bool) -> mujoco.MjModel:
@@ -152,7 +158,7 @@ def _compile(cell: Cell, parts: Catalogue, *, sleep: bool) -> mujoco.MjModel:
     return spec.compile()
 
 
-def container_boxes(container: Container) -> list[tuple[tuple[float, float, float], tuple[float, float, float]]]:
+def container_boxes(container: Container) -> list[tuple[Size, Size]]:
     """Return a container's floor and four walls as boxes: half sizes and centres in the container's frame [m].
 
     The walls along X reach over the corners; all walls stand beside the floor's edge and reach down to its underside.
@@ -181,6 +187,7 @@ def _set_options(spec: mujoco.MjSpec, physics: PhysicsModel, *, sleep: bool) -> 
     option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     # A diverged state must be seen, not reset behind our back.
     option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+    option.sleep_tolerance = REST_SPEED_M_S
     if sleep:
         option.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
 
@@ -271,7 +278,7 @@ def _geoms_of(model: mujoco.MjModel, body: int) -> slice:
     return slice(int(model.body_geomadr[body]), int(model.body_geomadr[body] + model.body_geomnum[body]))
 
 
-def _bounding_nodes(model: mujoco.MjModel, body: int, part: Part) -> list[tuple[int, Array]]:
+def _bounds(model: mujoco.MjModel, body: int, part: Part) -> list[tuple[int, Array]]:
     """Return each node of a body's bounding tree with the collider corners that it holds [m], part frame."""
     first = int(model.body_bvhadr[body])
     geom = int(model.body_geomadr[body])

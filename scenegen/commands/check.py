@@ -1,0 +1,151 @@
+"""`scenegen check`: check a cell, a USD scene or a library, or measure the checks themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from library.folder import FolderLibrary
+from scenegen.axes.registry import AXES
+from scenegen.base import sample_base
+from scenegen.cells.loader import BUILTIN, load_cell
+from scenegen.commands.exits import EXIT_FINDINGS
+from scenegen.commands.recipe import Workshop
+from scenegen.errors import InvalidOption
+from scenegen.parts.folder import catalogue_for
+from scenegen.record import content_hash
+from scenegen.scenario import Scenario
+from scenegen.streams import stream
+from scenegen.usd.reader import read_cell_and_parts, read_scenario
+from scenegen.usd.writer import scene_path
+from scenegen.verdict import Finding, Status, Verdict
+from validators.cell_check import check_cell
+from validators.repair import repair as mend
+from validators.selftest import self_test
+
+USD_SUFFIXES = (".usda", ".usd", ".usdc", ".usdz")
+
+app = typer.Typer()
+
+
+@app.command()
+def check(
+    what: str = typer.Argument("", help="A cell file or name, a USD scene, or the folder of a library."),
+    all_tiers: bool = typer.Option(False, "--all", help="Run all tiers, even after one failed."),
+    repair: bool = typer.Option(False, help="Mend a scene where that can be done, and write it beside the file."),
+    measure: bool = typer.Option(False, "--self-test", help="Plant defects and measure what each check finds."),
+    cell: str = typer.Option("fasteners", help="Cell for the self-test."),
+    n: int = typer.Option(40, min=1, help="Scenes of the self-test."),
+    seed: int = typer.Option(0, help="Seed of the self-test."),
+    parts: Path = typer.Option(Path("parts"), help="Folder of your own parts."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """Check a cell, a USD scene or a library; exit code 1 if anything was found."""
+    if measure:
+        _self_test(cell, n=n, seed=seed, parts=parts, as_json=as_json)
+        return
+    path = Path(what)
+    if path.suffix in USD_SUFFIXES:
+        good = _check_scene(path, all_tiers=all_tiers, repair=repair, as_json=as_json)
+    elif path.is_dir():
+        good = _check_library(FolderLibrary.open(path), as_json=as_json)
+    elif what in BUILTIN or path.suffix in (".yaml", ".yml"):
+        good = _check_cell(what, parts, as_json=as_json)
+    else:
+        raise InvalidOption("WHAT", what or "(nothing)", "a cell file or name, a .usda/.usdc/.usdz scene, or a library")
+    if not good:
+        raise typer.Exit(EXIT_FINDINGS)
+
+
+def _check_cell(name: str, parts: Path, *, as_json: bool) -> bool:
+    specification = load_cell(name)
+    findings = check_cell(specification, catalogue_for(specification, folder=parts), AXES)
+    if as_json:
+        typer.echo(json.dumps([finding.model_dump(mode="json") for finding in findings]))
+    elif findings:
+        _print_findings(findings)
+    else:
+        typer.echo(f"{name}: ok - {len(specification.slots)} slots, {len(specification.bins)} bins, every part graspable")
+    return not findings
+
+
+def _check_scene(path: Path, *, all_tiers: bool, repair: bool, as_json: bool) -> bool:
+    scenario = read_scenario(path)
+    workshop = Workshop.of(*read_cell_and_parts(path))
+    verdict = workshop.checker.check(scenario, all_tiers=all_tiers)
+    _print_verdict(str(path), verdict, as_json=as_json)
+    if repair and not verdict.ok:
+        return _repair_scene(path, scenario, verdict, workshop)
+    return verdict.ok
+
+
+def _repair_scene(path: Path, scenario: Scenario, verdict: Verdict, workshop: Workshop) -> bool:
+    mended = mend(scenario, verdict, workshop.context)
+    again = workshop.checker.check(mended) if mended else None
+    if mended is None or again is None or not again.ok:
+        typer.echo("not repaired: what was found cannot be mended without another scene", err=True)
+        return False
+    target = path.with_name(f"{path.stem}_repaired.json")
+    target.write_text(mended.canonical_json(), encoding="utf-8")
+    typer.echo(f"repaired: {target} holds the mended scenario {mended.id}")
+    return True
+
+
+def _check_library(store: FolderLibrary, *, as_json: bool) -> bool:
+    """Check every kept scene again, from its USD files."""
+    workshops: dict[str, Workshop] = {}
+    bad = checked = 0
+    for row in store.rows():
+        if row.scenario_id is None:
+            continue
+        checked += 1
+        path = store.path(scene_path(row.scenario_id))
+        damaged = [name for name, known in row.files.items() if _hash_of(store.path(name)) != known]
+        if damaged:
+            bad += 1
+            typer.echo(f"{path}: not what was kept: {', '.join(damaged)} changed or missing")
+            continue
+        if row.cell_id not in workshops:
+            workshops[row.cell_id] = Workshop.of(*read_cell_and_parts(path))
+        verdict = workshops[row.cell_id].checker.check(read_scenario(path, trusted=True))
+        if not verdict.ok:
+            bad += 1
+            _print_verdict(str(path), verdict, as_json=as_json)
+    typer.echo(json.dumps({"checked": checked, "bad": bad}) if as_json else f"{checked} scenes checked, {bad} bad")
+    return bad == 0
+
+
+def _hash_of(path: Path) -> str:
+    return content_hash(path.read_bytes()) if path.is_file() else ""
+
+
+def _self_test(name: str, *, n: int, seed: int, parts: Path, as_json: bool) -> None:
+    specification = load_cell(name)
+    workshop = Workshop.of(specification, catalogue_for(specification, folder=parts))
+    sampler = partial(sample_base, workshop.cell, workshop.parts)
+    report = self_test(workshop.context, sampler, rng=stream(seed, "self-test"), n=n)
+    typer.echo(report.canonical_json() if as_json else report.table())
+
+
+def _print_verdict(name: str, verdict: Verdict, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(verdict.canonical_json())
+        return
+    counts = {status: sum(result.status is status for result in verdict.results) for status in Status}
+    summary = ", ".join(f"{count} {status.value}" for status, count in counts.items() if count)
+    typer.echo(f"{name}: {'ok' if verdict.ok else 'NOT OK'} - {summary} of {len(verdict.results)} checks")
+    if verdict.findings:
+        _print_findings(verdict.findings)
+
+
+def _print_findings(findings: Iterable[Finding]) -> None:
+    table = Table("check", "code", "what is wrong")
+    for finding in findings:
+        table.add_row(finding.check, finding.code, finding.sentence)
+    Console().print(table)

@@ -1,0 +1,74 @@
+"""What a worker process of `expand` builds for itself: cell, parts, simulator, checks, and where results go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from library.folder import FolderLibrary
+from library.keeper import Keeper
+from library.row import Row
+from scenegen.axes.axis import AxisContext
+from scenegen.axes.registry import AXES
+from scenegen.base import sample_base
+from scenegen.cell import Cell
+from scenegen.expand import Expander, Expansion, Session
+from scenegen.parts.catalogue import Catalogue
+from scenegen.place import PlaceOptions
+from validators.check import CheckContext
+from validators.plan import all_checks
+from validators.repair import repair
+from validators.run import Checker
+from validators.usd_stage import usd_stage_check
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """A cell's parts, simulator and checks, as one process holds them."""
+
+    cell: Cell
+    parts: Catalogue
+    context: CheckContext
+    checker: Checker
+
+    @classmethod
+    def of(cls, cell: Cell, parts: Catalogue) -> Workshop:
+        """Build everything; takes about a second."""
+        context = CheckContext.of(cell, parts)
+        return cls(cell, parts, context, Checker(context, all_checks(), usd=usd_stage_check(cell, parts)))
+
+    def session(self, expansion: Expansion) -> Session:
+        """Return what an expansion works with."""
+        options = PlaceOptions(mode=expansion.placement)
+        return Session(
+            axes=AXES,
+            context=AxisContext(self.cell, self.parts, self.context.settler, self.context.masks.hidden_share),
+            sample_base=partial(sample_base, self.cell, self.parts, options=options),
+            check=self.checker.check,
+            repair=lambda scenario, verdict: repair(scenario, verdict, self.context),
+        )
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that a process needs to make and keep scenes of one expansion; picklable."""
+
+    folder: str
+    cell: Cell
+    parts: Catalogue
+    expansion: Expansion
+    plan_id: str
+
+    def __call__(self) -> Callable[[list[int]], list[tuple[Row, ...]]]:
+        """Build the worker: from indices to the rows of what was kept."""
+        workshop = Workshop.of(self.cell, self.parts)
+        expander = Expander(self.expansion, workshop.session(self.expansion))
+        keeper = Keeper(
+            FolderLibrary(self.folder),
+            self.cell,
+            self.parts,
+            expansion_id=self.expansion.content_id,
+            plan_id=self.plan_id,
+        )
+        return lambda indices: [keeper.keep(expander.make(index)) for index in indices]

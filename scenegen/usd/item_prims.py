@@ -1,0 +1,135 @@
+"""Items as USD prims: references to assets at their rest poses, and overrides of mass, friction and look."""
+
+from __future__ import annotations
+
+from scenegen.cell import Cell
+from scenegen.errors import InvalidRecord
+from scenegen.nominal import nominal_fixtures
+from scenegen.parts.catalogue import Catalogue
+from scenegen.parts.part import Part
+from scenegen.scenario import Asset, Item, ItemMatter, Layout, Look, Scenario, Surfaces
+from scenegen.usd.cell_prims import fixture_looks
+from scenegen.usd.files import asset_file
+from scenegen.usd.part_prims import LOOKS
+from scenegen.usd.prim import Attribute, Prim, differing, over
+from scenegen.usd.shared_prims import (
+    MATERIAL,
+    SHADER,
+    friction_attributes,
+    look_attributes,
+    mass_attributes,
+    pose_attributes,
+)
+
+FIXTURE_ORDER, MATTER_ORDER = "scenegen:fixtureOrder", "scenegen:matterOrder"
+SURFACE_ORDER = "scenegen:surfaceOrder"
+
+
+class ItemWriter:
+    """Lays out `/World/Items` and the fixtures' poses for the scenarios of one cell."""
+
+    def __init__(self, cell: Cell, parts: Catalogue) -> None:
+        self._parts = parts
+        self._fixtures = {one.name: one.pose_to_world for one in nominal_fixtures(cell)}
+        self._subjects = tuple(fixture_looks(cell))
+        self._matter: dict[str, ItemMatter] = {}
+
+    def layout(self, scenario: Scenario) -> tuple[Prim, ...]:
+        """Lay out what the layout layer holds below `/World`.
+
+        Raises:
+            InvalidRecord: Fixtures or assets are not those of the cell and of the parts.
+        """
+        layout = scenario.layout
+        paths = self._asset_paths(scenario)
+        fixtures = self._moved_fixtures(layout)
+        items = Prim("Items", "Xform", kind="group", children=tuple(_item(i, paths[i.part]) for i in layout.items))
+        return (fixtures, items) if fixtures is not None else (items,)
+
+    def overrides(self, scenario: Scenario) -> tuple[Prim, ...]:
+        """Lay out mass, friction and look of the items that differ from their parts.
+
+        Raises:
+            InvalidRecord: Matter or surfaces do not name each item exactly once.
+        """
+        items = scenario.layout.items
+        matter = {one.name: one for one in scenario.matter.items}
+        names = tuple(item.name for item in items)
+        _require_same("matter", tuple(one.name for one in scenario.matter.items), names)
+        looks = self._looks_of(scenario.surfaces, names)
+        children = []
+        for item in items:
+            part = self._parts[item.part]
+            prim = self._override(item, part, matter[item.name], looks[item.name])
+            if prim is not None:
+                children.append(prim)
+        attributes = ()
+        if tuple(matter) != names:
+            attributes += (Attribute(MATTER_ORDER, "token[]", tuple(matter)),)
+        if tuple(looks) != (*self._subjects, *names):
+            attributes += (Attribute(SURFACE_ORDER, "token[]", tuple(looks)),)
+        return (over("Items", attributes=attributes, children=tuple(children)),) if children or attributes else ()
+
+    def _asset_paths(self, scenario: Scenario) -> dict[str, str]:
+        used = tuple(sorted({item.part for item in scenario.layout.items}))
+        assets = tuple(Asset(part=name, content=self._parts[name].content_id) for name in used)
+        if scenario.assets != assets:
+            shown = ", ".join(f"{asset.part} {asset.content}" for asset in assets)
+            raise InvalidRecord("scenario", [f"assets: accepted: the parts of the layout by name, once each: {shown}"])
+        return {asset.part: f"../../{asset_file(asset.part, asset.content)}" for asset in assets}
+
+    def _moved_fixtures(self, layout: Layout) -> Prim | None:
+        names = tuple(one.name for one in layout.fixtures)
+        _require_same("layout.fixtures", names, tuple(self._fixtures))
+        moved = tuple(
+            over(one.name, attributes=pose_attributes(one.pose_to_world)[:2])
+            for one in layout.fixtures
+            if one.pose_to_world != self._fixtures[one.name]
+        )
+        order = () if names == tuple(self._fixtures) else (Attribute(FIXTURE_ORDER, "token[]", names),)
+        return over("Fixtures", attributes=order, children=moved) if moved or order else None
+
+    def _looks_of(self, surfaces: Surfaces, names: tuple[str, ...]) -> dict[str, Look]:
+        subjects = tuple(surface.subject for surface in surfaces.surfaces)
+        _require_same("surfaces", subjects, (*self._subjects, *names))
+        return {surface.subject: surface.look for surface in surfaces.surfaces}
+
+    def _override(self, item: Item, part: Part, matter: ItemMatter, look: Look) -> Prim | None:
+        nominal = self._matter.get(part.id)
+        if nominal is None:
+            nominal = self._matter[part.id] = ItemMatter(name=part.id, friction=part.friction, **vars(part.mass))
+        mass = () if _same_mass(matter, nominal) else differing(mass_attributes(matter), mass_attributes(nominal))
+        friction = () if matter.friction == nominal.friction else friction_attributes(matter.friction)
+        inputs = () if look is part.look else differing(look_attributes(look), look_attributes(part.look))
+        if not (mass or friction or inputs):
+            return None
+        shader = (over(SHADER, attributes=inputs),) if inputs else ()
+        surface = (over(MATERIAL, attributes=friction, children=shader),) if friction or shader else ()
+        return over(item.name, attributes=mass, children=(over(LOOKS, children=surface),) if surface else ())
+
+
+def _same_mass(a: ItemMatter, b: ItemMatter) -> bool:
+    return (
+        a.mass_kg == b.mass_kg
+        and a.center_of_mass_m == b.center_of_mass_m
+        and a.diagonal_inertia_kg_m2 == b.diagonal_inertia_kg_m2
+        and a.principal_axes_xyzw == b.principal_axes_xyzw
+    )
+
+
+def _item(item: Item, path: str) -> Prim:
+    return Prim(
+        item.name,
+        "Xform",
+        references=(path,),
+        attributes=(
+            Attribute("scenegen:zone", "token", item.zone),
+            Attribute("scenegen:cause", "token", item.cause.value),
+            *pose_attributes(item.pose_to_world),
+        ),
+    )
+
+
+def _require_same(field: str, names: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    if sorted(names) != sorted(expected):
+        raise InvalidRecord("scenario", [f"{field}: {list(names)} - accepted: each of {list(expected)} once"])

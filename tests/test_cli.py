@@ -1,0 +1,171 @@
+"""The command line as a user types it: output, errors in one sentence, exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from library.folder import FolderLibrary
+
+
+def scenegen(*arguments: str, cwd: Path, expect: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "scenegen", *arguments]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300)
+    assert done.returncode == expect, done.stdout + done.stderr
+    return done
+
+
+def manifest(folder: Path) -> list[str]:
+    return (folder / "manifest.jsonl").read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["expand", "--axis", "lighting", "--n", "0"], "--n 0 - accepted: a whole number of at least 1"),
+        (["expand", "--axis", "lightning", "--n", "5"], "unknown axis 'lightning' - did you mean 'lighting'?"),
+        (["expand", "--axis", "pose", "--n", "5", "--cell", "fastener"], "unknown cell 'fastener' - did you mean 'fasteners'?"),
+        (
+            ["expand", "--axis", "pose", "--n", "5", "--cell", "my.yaml"],
+            "my.yaml: no such file - write one with `scenegen init`",
+        ),
+        (
+            ["expand", "--axis", "pose", "--n", "5", "--levels", "0-9"],
+            "--levels 0-9 - accepted: levels 1 to 5, for example 3, 3-5 or 1,3",
+        ),
+        (
+            ["expand", "--axis", "pose", "--n", "5", "--placement", "dense"],
+            "--placement dense - accepted: sequential or uniform",
+        ),
+        (["schema", "cel"], "unknown record 'cel' - did you mean 'cell'?"),
+        (["show", "abc"], "scenarios: no library there - make one with `scenegen expand`"),
+        (["library", "list"], "scenarios: no library there - make one with `scenegen expand`"),
+        (["init", "c.yaml", "--like", "ring"], "unknown cell 'ring' - did you mean 'rings'?"),
+        (
+            ["check", "nothing"],
+            "WHAT nothing - accepted: a cell file or name, a .usda/.usdc/.usdz scene, or a library",
+        ),
+    ],
+)
+def test_wrong_use_gets_one_sentence_and_exit_code_2(arguments, sentence, tmp_path):
+    done = scenegen(*arguments, cwd=tmp_path, expect=2)
+    assert done.stderr == f"scenegen: {sentence}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_library_where_a_file_is_in_the_way(tmp_path):
+    (tmp_path / "scenarios").write_text("mine")
+    done = scenegen("expand", "--axis", "pose", "--n", "2", cwd=tmp_path, expect=2)
+    assert done.stderr == (
+        "scenegen: scenarios: a file of that name is in the way - choose another folder with --library\n"
+    )
+    assert (tmp_path / "scenarios").read_text() == "mine"
+
+
+def test_init_check_and_schema(tmp_path):
+    scenegen("init", "cell.yaml", cwd=tmp_path)
+    again = scenegen("init", "cell.yaml", cwd=tmp_path, expect=2)
+    assert again.stderr == (
+        "scenegen: FILE cell.yaml - accepted: a file that does not exist yet, or --force to overwrite it\n"
+    )
+    assert scenegen("check", "cell.yaml", cwd=tmp_path).stdout.startswith("cell.yaml: ok - 32 slots, 4 bins")
+    text = (tmp_path / "cell.yaml").read_text().replace("opening_m: 0.08", "opening_m: 0.004")
+    (tmp_path / "narrow.yaml").write_text(text)
+    found = scenegen("check", "narrow.yaml", cwd=tmp_path, expect=1)
+    assert "hex_bolt_m8x20" in found.stdout
+    refused = scenegen("expand", "--axis", "pose", "--n", "2", "--cell", "narrow.yaml", cwd=tmp_path, expect=2)
+    assert refused.stderr.startswith("scenegen: narrow.yaml: ")
+    schema = json.loads(scenegen("schema", cwd=tmp_path).stdout)
+    assert schema["title"] == "Cell"
+
+
+def test_expand_keeps_n_scenes_whatever_the_processes_and_the_interruptions(tmp_path):
+    scenegen("expand", "--axis", "pose", "--axis", "lighting", "--n", "44", "--library", "a", cwd=tmp_path)
+    scenegen(
+        "expand", "--axis", "pose", "--axis", "lighting", "--n", "13", "--library", "b", "--processes", "1", cwd=tmp_path
+    )
+    scenegen("expand", "--axis", "pose", "--axis", "lighting", "--n", "44", "--library", "b", cwd=tmp_path)
+    assert sorted(manifest(tmp_path / "a")) == sorted(manifest(tmp_path / "b"))
+    rows = list(FolderLibrary.open(tmp_path / "a").rows())
+    assert sum(row.kind == "variant" for row in rows) == 44
+    files = {path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("scenes/*/*.usda")}
+    assert len(files) == len({row.scenario_id for row in rows})
+    for file in files:
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+    assert scenegen("check", "a", cwd=tmp_path).stdout.endswith(f"{len(rows)} scenes checked, 0 bad\n")
+    done = scenegen(
+        "expand", "--axis", "pose", "--axis", "lighting", "--n", "44", "--library", "a", "--json", cwd=tmp_path
+    )
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert (report["kept"], report["n"]) == (44, 44)
+    assert sorted(manifest(tmp_path / "a")) == sorted(manifest(tmp_path / "b"))
+
+
+def test_a_killed_run_loses_nothing_that_was_published(tmp_path):
+    command = [sys.executable, "-m", "scenegen", "expand", "--axis", "lighting", "--n", "4000", "--library", "lib"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    path = tmp_path / "lib" / "manifest.jsonl"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not (path.exists() and path.stat().st_size):
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    published = [line for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    assert published
+    n = len([line for line in published if '"kind":"variant"' in line]) + 40
+    scenegen("expand", "--axis", "lighting", "--n", str(n), "--library", "lib", cwd=tmp_path)
+    lines = path.read_text().splitlines(keepends=True)
+    assert lines[: len(published)] == published
+    rows = [json.loads(line) for line in lines if '"kind":"variant"' in line]
+    assert sorted(row["index"] for row in rows) == list(range(n))
+
+
+def test_an_interrupted_run_says_how_to_continue(tmp_path):
+    command = [sys.executable, "-m", "scenegen", "expand", "--axis", "lighting", "--n", "100000", "--library", "lib"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not list(tmp_path.glob("lib/scenes/*/*.usda")):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.splitlines()[-1] == "scenegen: interrupted - run the same command again to continue"
+    kept = [row for row in FolderLibrary.open(tmp_path / "lib").rows() if row.kind == "variant"]
+    assert kept
+
+
+def test_an_expansion_that_cannot_reach_n_says_why(tmp_path):
+    scenegen("init", "full.yaml", cwd=tmp_path)
+    text = (tmp_path / "full.yaml").read_text().replace("fill: [8, 14]", "fill: [22, 22]")
+    text = text.replace("size_m: [0.2, 0.2] # inner", "size_m: [0.06, 0.06]")
+    (tmp_path / "full.yaml").write_text(text)
+    done = scenegen(
+        "expand", "--axis", "pose", "--n", "5", "--cell", "full.yaml", "--processes", "1", cwd=tmp_path, expect=1
+    )
+    assert "only 0 of 5 scenes" in done.stderr
+    assert "place:" in done.stdout
+
+
+def test_scenes_are_listed_shown_and_drawn(tmp_path):
+    scenegen("expand", "--axis", "pose", "--n", "3", cwd=tmp_path)
+    listed = scenegen("library", "list", "--json", cwd=tmp_path).stdout.splitlines()
+    row = json.loads(listed[-1])
+    shown = scenegen("show", row["scenario_id"][:10], "-o", "one.png", cwd=tmp_path).stdout
+    assert row["provenance"]["base_id"] in shown
+    scenegen("library", "sheet", "-o", "sheet.png", "--count", "3", cwd=tmp_path)
+    for picture in ("one.png", "sheet.png"):
+        assert (tmp_path / picture).stat().st_size > 10_000
+
+
+def test_axes_are_described(tmp_path):
+    table = scenegen("axes", cwd=tmp_path).stdout
+    assert "lighting" in table
+    described = json.loads(scenegen("axes", "--json", cwd=tmp_path).stdout)
+    assert len(described) >= 12
