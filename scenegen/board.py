@@ -111,12 +111,21 @@ class Board:
                 return index
         return None
 
+    def nearest_m(self, name: str) -> float:
+        """Return the exact distance from what lies under a name to its nearest neighbour [m], at most the clearance."""
+        index = self._index[name]
+        others = [other for other in range(len(self._lying)) if other != index]
+        apart = np.abs(self._centers[others] - self._centers[index]) - self._radii_m[others] - self._radii_m[index]
+        close = [other for other, gap in zip(others, apart.tolist(), strict=True) if gap < self.clearance_m]
+        distances = gaps(self._outline(index), [self._outline(other) for other in close])
+        return float(distances.min(initial=self.clearance_m))
+
     def _near(self, candidates: Candidates, ignore: str | None) -> NDArray[np.bool_]:
         """Broad phase: which circles come too near, shape [k, names]."""
         count = len(self._lying)
         offset = candidates.circles[:, None] - self._centers[:count]
         reach = candidates.stencils.radii_m[candidates.kinds][:, None] + (self._radii_m[:count] + self.clearance_m)
-        near = offset.real**2 + offset.imag**2 < reach**2
+        near = np.asarray(offset.real**2 + offset.imag**2 < reach**2)
         if ignore in self._index:
             near[:, self._index[ignore]] = False
         return near

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from scenegen.cell import Cell, CellCamera
 from scenegen.parts.catalogue import Catalogue
+from scenegen.parts.part import Part
+from scenegen.record import once_per_content
 from scenegen.robot import Arm
 from scenegen.scenario import (
     Asset,
@@ -25,6 +29,7 @@ from scenegen.scenario import (
 )
 
 
+@once_per_content
 def nominal_fixtures(cell: Cell) -> tuple[FixturePose, ...]:
     """Poses of feed and bins as the cell specifies them."""
     return (
@@ -35,8 +40,12 @@ def nominal_fixtures(cell: Cell) -> tuple[FixturePose, ...]:
 
 def nominal_matter_of(item: Item, parts: Catalogue) -> ItemMatter:
     """Mass and friction of one item as its part has them."""
-    part = parts[item.part]
-    return ItemMatter(name=item.name, friction=part.friction, **vars(part.mass))
+    return _matter(item.name, parts[item.part])
+
+
+@lru_cache(maxsize=1024)
+def _matter(name: str, part: Part) -> ItemMatter:
+    return ItemMatter(name=name, friction=part.friction, **vars(part.mass))
 
 
 def nominal_matter(layout: Layout, parts: Catalogue) -> Matter:
@@ -44,6 +53,7 @@ def nominal_matter(layout: Layout, parts: Catalogue) -> Matter:
     return Matter(items=tuple(nominal_matter_of(item, parts) for item in layout.items))
 
 
+@once_per_content
 def nominal_motion(cell: Cell) -> Motion:
     """Robot at its start pose, nothing shakes, the belt runs as specified."""
     speed = cell.feed.speed_m_s if cell.feed.kind == "belt" else 0.0
@@ -52,11 +62,22 @@ def nominal_motion(cell: Cell) -> Motion:
 
 def nominal_surfaces(cell: Cell, layout: Layout, parts: Catalogue) -> Surfaces:
     """Looks of fixtures and items as cell and parts have them."""
-    fixtures = {"table": cell.table_look, "feed": cell.feed_look, **{b.name: b.look for b in cell.bins}}
-    items = {item.name: parts[item.part].look for item in layout.items}
-    return Surfaces(surfaces=tuple(Surface(subject=name, look=look) for name, look in {**fixtures, **items}.items()))
+    items = tuple(_surface(item.name, parts[item.part]) for item in layout.items)
+    return Surfaces(surfaces=_fixture_surfaces(cell) + items)
 
 
+@once_per_content
+def _fixture_surfaces(cell: Cell) -> tuple[Surface, ...]:
+    looks = {"table": cell.table_look, "feed": cell.feed_look, **{b.name: b.look for b in cell.bins}}
+    return tuple(Surface(subject=name, look=look) for name, look in looks.items())
+
+
+@lru_cache(maxsize=1024)
+def _surface(name: str, part: Part) -> Surface:
+    return Surface(subject=name, look=part.look)
+
+
+@once_per_content
 def nominal_lights(cell: Cell) -> Lights:
     """The cell's lights, nothing shades them."""
     return Lights(lights=cell.lights)
@@ -74,6 +95,12 @@ def _camera(spec: CellCamera, pose_to_world: object) -> Camera:
     return Camera(pose_to_world=pose_to_world, **shared)
 
 
+@once_per_content
+def _nominal_cameras(cell: Cell) -> Cameras:
+    return nominal_cameras(cell, nominal_motion(cell))
+
+
+@once_per_content
 def nominal_sensor(cell: Cell) -> Sensor:
     """Every camera at its nominal exposure."""
     return Sensor(sensors=tuple(CameraSensor(camera=c.name) for c in cell.cameras))
@@ -91,7 +118,7 @@ def nominal_scenario(cell: Cell, parts: Catalogue, layout: Layout, task: Task) -
         motion=motion,
         surfaces=nominal_surfaces(cell, layout, parts),
         lights=nominal_lights(cell),
-        cameras=nominal_cameras(cell, motion),
+        cameras=_nominal_cameras(cell),
         sensor=nominal_sensor(cell),
         task=task,
     )

@@ -73,6 +73,10 @@ class Zone:
         origin = self.pose_to_world.position_m
         return complex(position_m[0] - origin[0], position_m[1] - origin[1]) * cmath.rect(1.0, -self.yaw_rad)
 
+    def to_world(self, place: complex) -> complex:
+        """Map a point of the zone's plane to x + iy in the world [m]."""
+        return place * cmath.rect(1.0, self.yaw_rad) + complex(*self.pose_to_world.position_m[:2])
+
     def poses(self, rests: Sequence[StablePose], places: Plane, yaws_rad: Array) -> list[Pose]:
         """Poses in the world of parts that rest on the zone's floor.
 

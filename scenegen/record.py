@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, wraps
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -60,6 +61,18 @@ class Record(BaseModel):
         """Hash of the canonical JSON: equal records have equal ids, in every process and on every machine."""
         return content_hash(self.canonical_json().encode())
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Copy the record with some fields replaced, unvalidated; what was cached of the original is forgotten."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in [name for name in copied.__dict__ if name not in type(self).model_fields]:
+            del copied.__dict__[name]
+        return copied
+
+    def replaced(self, **fields: Any) -> Self:
+        """Return a copy with some fields replaced, by name, and validated anew."""
+        own = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**{**own, **fields})
+
     @classmethod
     def from_data(cls, data: Any, *, what: str = "") -> Self:
         """Build the record from plain data and say in sentences what is wrong with it.
@@ -88,6 +101,21 @@ class Record(BaseModel):
         except ValueError as error:
             raise InvalidRecord(what or cls.__name__, [f"not JSON ({error})"]) from error
         return cls.from_data(data, what=what)
+
+
+def once_per_content[R: Record, T](function: Callable[[R], T]) -> Callable[[R], T]:
+    """Remember what a pure function of one record returned, by the record's content, for the last few records."""
+    known: dict[str, T] = {}
+
+    @wraps(function)
+    def remembered(record: R) -> T:
+        if record.content_id not in known:
+            if len(known) >= 16:
+                known.pop(next(iter(known)))
+            known[record.content_id] = function(record)
+        return known[record.content_id]
+
+    return remembered
 
 
 def content_hash(*chunks: bytes) -> str:

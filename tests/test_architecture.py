@@ -20,12 +20,12 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "making": (
         "scenegen.parts", "scenegen.axes", "scenegen.usd", "scenegen.imaging", "scenegen.vlm", "scenegen.physics",
         "scenegen.cells", "scenegen.robot", "scenegen.nominal", "scenegen.place", "scenegen.footprint",
-        "scenegen.design", "scenegen.base", "scenegen.streams", "scenegen.pool", "scenegen.expand", "scenegen.doctor",
-        "prompts",
+        "scenegen.board", "scenegen.posed", "scenegen.design", "scenegen.base", "scenegen.wording",
+        "scenegen.streams", "scenegen.pool", "scenegen.expand", "scenegen.doctor", "prompts",
     ),
     "checking": ("validators", "library"),
     "judging": ("evaluator",),
-    "root": ("scenegen.cli", "scenegen.commands"),
+    "root": ("scenegen.cli", "scenegen.__main__", "scenegen.commands"),
 }  # fmt: skip
 """Lowest first; a module may import its own layer and those before it. `scenegen` itself counts as kernel."""
 
@@ -44,7 +44,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "shapely": ("scenegen.parts", "scenegen.imaging", "scenegen.place", "scenegen.footprint"),
     "manifold3d": ("scenegen.parts", "scenegen.imaging"),
     "coacd": ("scenegen.parts",),
-    "embreex": ("scenegen.imaging",),
+    "embreex": ("scenegen.imaging", "scenegen.parts"),
 }
 """Who may import a heavy package, anywhere in its code."""
 
@@ -148,15 +148,18 @@ def broad_excepts(sources: Sources) -> list[str]:
 
 
 def loose_generators(sources: Sources) -> list[str]:
-    """Functions whose `rng` may be left out or given by position."""
+    """Functions whose `rng` may be left out, and public ones whose `rng` may be given by position."""
     found = []
     for module, tree in sources.items():
         for function in functions(tree):
             arguments = function.args
-            positional = {argument.arg for argument in [*arguments.posonlyargs, *arguments.args]}
+            positional = [*arguments.posonlyargs, *arguments.args]
             named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-            defaulted = {argument.arg for argument, default in named if default is not None}
-            if "rng" in positional | defaulted:
+            loose = [argument for argument, default in named if default is not None]
+            loose += positional[len(positional) - len(arguments.defaults) :]
+            if not function.name.startswith("_"):
+                loose += positional
+            if "rng" in {argument.arg for argument in loose}:
                 found.append(f"{module}.{function.name}")
     return found
 
@@ -289,7 +292,7 @@ def test_the_rules_find_planted_faults():
         scenegen__expand="from scenegen import cell\nimport pxr.Usd",
         scenegen__manager="",
         library__keep="def keep():\n    import validators.run",
-        validators__run="def run(rng=None):\n    try: pass\n    except Exception: pass",
+        validators__run="def run(rng):\n    try: pass\n    except Exception: pass\ndef _draw(*, rng=None): pass",
         prompts="from prompts.load import load, hidden\n__all__ = ['load']",
         evaluator__loop=f"def loop():\n    {'; '.join(['pass'])}\n" + "    pass\n" * FUNCTION_LINES,
     )
@@ -299,6 +302,6 @@ def test_the_rules_find_planted_faults():
     assert local_imports(sources) == ["library.keep.keep imports validators.run"]
     assert misplaced_heavy_imports(sources) == ["scenegen.expand imports pxr.Usd"]
     assert broad_excepts(sources) == ["validators.run.run"]
-    assert loose_generators(sources) == ["validators.run.run"]
+    assert loose_generators(sources) == ["validators.run.run", "validators.run._draw"]
     assert long_functions(sources) == ["evaluator.loop.loop: 51 lines"]
     assert unlisted_exports(sources, {"prompts"}) == ["prompts: __all__ differs in ['hidden']"]

@@ -6,14 +6,20 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
+
+import networkx as nx
 
 from scenegen.cell import Cell
 from scenegen.imaging.mask import MaskCaster
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.contacts import ContactFinder
 from scenegen.physics.settle import Settler
+from scenegen.posed import Posed
+from scenegen.record import Record
+from scenegen.relations import scene_graph
 from scenegen.robot import Arm
-from scenegen.scenario import Facet, Scenario
+from scenegen.scenario import Facet, Layout, Scenario
 from scenegen.units import Unit
 from scenegen.verdict import Basis, Finding, Tier
 from validators.reach import ReachMap
@@ -39,6 +45,32 @@ class CheckContext:
     def reach(self) -> ReachMap:
         """Where the arm reaches from above."""
         return ReachMap(self.arm)
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """Semantic class of each part of the inventory."""
+        return {item.part: self.parts[item.part].label for item in self.cell.inventory}
+
+    @cached_property
+    def _last(self) -> dict[str, tuple[tuple[Record, ...], Any]]:
+        """What several checks of one scene share, with the records that it was made from."""
+        return {}
+
+    def posed(self, layout: Layout) -> Posed:
+        """Place a layout's items, at least one; the last layout is remembered."""
+        return self._shared("posed", (layout,), lambda: Posed.of(layout.items, self.parts))
+
+    def graph(self, scenario: Scenario) -> nx.MultiDiGraph:
+        """Build the scene graph, without `on` edges; the last scene is remembered."""
+        return self._shared(
+            "graph", (scenario.layout, scenario.task), lambda: scene_graph(scenario, self.cell, labels=self.labels)
+        )
+
+    def _shared[T](self, what: str, made_from: tuple[Record, ...], make: Callable[[], T]) -> T:
+        kept = self._last.get(what)
+        if kept is None or any(old is not new for old, new in zip(kept[0], made_from, strict=True)):
+            kept = self._last[what] = (made_from, make())
+        return kept[1]
 
     @classmethod
     def of(cls, cell: Cell, parts: Catalogue) -> CheckContext:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.contacts import Contact
-from scenegen.scenario import Facet, Layout, Scenario
+from scenegen.physics.resting import APART_M
+from scenegen.posed import Posed
+from scenegen.scenario import Facet, Scenario
 from scenegen.units import Unit
 from scenegen.verdict import Finding, Tier
 from validators.check import Check, CheckContext, Limits, finding
-from validators.posed import Posed
 
 
 def _check_overlap(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:
-    for contact in ctx.contacts.contacts(scenario.layout):
+    for contact in ctx.contacts.contacts(scenario.layout, margin_m=APART_M):
         if contact.depth_m > limits["depth_m"]:
-            sentence = (
-                f"{contact.b!r} overlaps {contact.a!r} by {contact.depth_m:.4g} m - accepted: at most {limits['depth_m']:g} m"
-            )
+            depth, limit = contact.depth_m, limits["depth_m"]
+            sentence = f"{contact.b!r} overlaps {contact.a!r} by {depth:.4g} m - accepted: at most {limit:g} m"
             yield finding(
                 OVERLAP.name,
                 "overlap",
@@ -41,21 +40,18 @@ OVERLAP = Check(
 )
 
 
-def supports(layout: Layout, contacts: Iterable[Contact], parts: Catalogue) -> dict[str, tuple[str, ...]]:
+def supports(posed: Posed, contacts: Iterable[Contact]) -> dict[str, tuple[str, ...]]:
     """Say what each item rests on: what touches it below its centre of mass and does not itself rest on it alone.
 
     Args:
-        layout: The layout.
-        contacts: Its contacts, near ones included.
-        parts: The parts of its items.
+        posed: The items.
+        contacts: Their contacts, near ones included.
 
     Returns:
-        For each item that is carried, directly or through others, by a fixture or the table: the names of what it touches
-        below its centre of mass. Items that nothing carries are absent.
+        For each item that is carried, directly or through others, by a fixture or the table: the names of what it
+        touches below its centre of mass. Items that nothing carries are absent.
     """
-    if not layout.items:
-        return {}
-    heights = dict(zip((i.name for i in layout.items), Posed.of(layout.items, parts).mass_centers()[:, 2], strict=True))
+    heights = dict(zip((item.name for item in posed.items), posed.mass_centers()[:, 2].tolist(), strict=True))
     touching: dict[str, list[str]] = {name: [] for name in heights}
     for contact in contacts:
         for upper, lower in ((contact.a, contact.b), (contact.b, contact.a)):
@@ -75,8 +71,9 @@ def supports(layout: Layout, contacts: Iterable[Contact], parts: Catalogue) -> d
 
 
 def _check_floating(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:
-    contacts = ctx.contacts.contacts(scenario.layout, margin_m=limits["gap_m"])
-    carried = supports(scenario.layout, contacts, ctx.parts)
+    if not scenario.layout.items:
+        return
+    carried = supports(ctx.posed(scenario.layout), ctx.contacts.contacts(scenario.layout, margin_m=limits["gap_m"]))
     for item in scenario.layout.items:
         if item.name not in carried:
             sentence = f"nothing carries {item.name!r} - accepted: a support within {limits['gap_m']:g} m below it"
@@ -90,5 +87,5 @@ FLOATING = Check(
     depends=frozenset({Facet.LAYOUT}),
     doc="Each item touches, within `gap_m`, a fixture or a carried item below its centre of mass.",
     run=_check_floating,
-    limits={"gap_m": 0.0005},
+    limits={"gap_m": APART_M},
 )

@@ -11,11 +11,11 @@ import numpy as np
 from scenegen.cell import Container, Gripper, Role
 from scenegen.geometry import Array, Pose
 from scenegen.parts.part import Part
+from scenegen.posed import Posed
 from scenegen.scenario import Facet, Scenario
 from scenegen.units import Unit
 from scenegen.verdict import Finding, Tier
 from validators.check import Check, CheckContext, Limits, finding
-from validators.posed import Posed
 
 DIRECTIONS = 16
 """Directions in the plane along which outlines are compared: within 2 % of a round outline's true size."""
@@ -101,9 +101,7 @@ def candidates(posed: Posed, gripper: Gripper, floor_m: Array, limits: Limits) -
     for row, picks in enumerate(chosen):
         index[row, : len(picks)], usable[row, : len(picks)] = picks, True
     stock = [_stock(part) for part in posed.parts]
-    centers, axes, widths = (
-        np.stack([arrays[i][index[row]] for row, arrays in enumerate(stock)]) for i in range(3)
-    )
+    centers, axes, widths = (np.stack([arrays[i][index[row]] for row, arrays in enumerate(stock)]) for i in range(3))
     center = np.einsum("nij,nkj->nki", posed.rotations, centers) + posed.positions[:, None]
     flat = np.einsum("nij,nkj->nki", posed.rotations[:, :2], axes)
     flat /= np.maximum(np.linalg.norm(flat, axis=-1, keepdims=True), 1e-9)
@@ -173,17 +171,18 @@ def pick_order(posed: Posed, limits: Limits, gripper: Gripper, box: Container, p
     hit = np.where(open_to, hit, len(left) + 1)
     best = hit.argmin(axis=1)
     blockers = tuple(
-        tuple(others[(rows == i) & blocked[:, best[i]] & left[others]].tolist()) if left[i] else () for i in range(len(left))
+        tuple(others[(rows == i) & blocked[:, best[i]] & left[others]].tolist()) if left[i] else ()
+        for i in range(len(left))
     )
-    return PickOrder(~left, tried.usable.any(axis=1), open_to.any(axis=1), blockers)
+    return PickOrder(~left, np.asarray(tried.usable.any(axis=1)), np.asarray(open_to.any(axis=1)), blockers)
 
 
 def _obstructed(posed: Posed, tried: Candidates, fingers: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For pairs of near items: which grasps of the first does the second obstruct; shapes [pairs], [pairs], [pairs, k]."""
+    """List pairs of near items, shapes [pairs], and which grasps of the first the second obstructs, [pairs, k]."""
     outline = posed.most(posed.corners[:, :2] @ _RAYS)
     spread = np.where(tried.usable[..., None, None], fingers, -np.inf).max(axis=(1, 2))
     spread = np.maximum(spread, outline)
-    near = (spread[:, None] + outline[None, :, _OPPOSITE] > 0).all(axis=-1)
+    near = np.asarray((spread[:, None] + outline[None, :, _OPPOSITE] > 0).all(axis=-1))
     np.fill_diagonal(near, False)
     rows, others = np.nonzero(near)
     apart = (fingers[rows] + outline[others][:, None, None, _OPPOSITE] < 0).any(axis=-1)
@@ -201,7 +200,8 @@ def _check_grasp(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Itera
     if not items:
         return
     feed = next(f.pose_to_world for f in scenario.layout.fixtures if f.name == "feed")
-    order = pick_order(Posed.of(items, ctx.parts), limits, ctx.cell.robot.gripper, ctx.cell.feed, feed)
+    posed = ctx.posed(scenario.layout) if len(items) == len(scenario.layout.items) else Posed.of(items, ctx.parts)
+    order = pick_order(posed, limits, ctx.cell.robot.gripper, ctx.cell.feed, feed)
     slots = ctx.cell.slots
     for index, item in enumerate(items):
         if order.taken[index] or slots[item.name].role is not Role.TARGET:
@@ -223,9 +223,9 @@ GRASP = Check(
     tier=Tier.GEOMETRY,
     depends=frozenset({Facet.LAYOUT}),
     doc=(
-        "In some order, each target in the feed can be picked from above: pads within `lean_rad` of level, fingers open by "
-        "`play_m` beyond the part, tips `tip_gap_m` above the floor and at most `pad_m` below the grasp, clear of walls and "
-        "of what is still there."
+        "In some order, each target in the feed can be picked from above: pads within `lean_rad` of level, fingers "
+        "open by `play_m` beyond the part, tips `tip_gap_m` above the floor and at most `pad_m` below the grasp, clear "
+        "of walls and of what is still there."
     ),
     run=_check_grasp,
     limits={"lean_rad": 0.3, "play_m": 0.0015, "tip_gap_m": 0.0003, "pad_m": 0.006},

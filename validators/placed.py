@@ -10,11 +10,11 @@ import numpy as np
 
 from scenegen.cell import Role
 from scenegen.geometry import Array, Pose
+from scenegen.posed import Posed
 from scenegen.scenario import Facet, Scenario
 from scenegen.units import Unit
 from scenegen.verdict import Finding, Tier
 from validators.check import Check, CheckContext, Limits, finding
-from validators.posed import Posed
 
 
 def _check_outside(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:
@@ -23,10 +23,12 @@ def _check_outside(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Ite
         return
     frames = {fixture.name: fixture.pose_to_world for fixture in scenario.layout.fixtures}
     frames["table"] = ctx.cell.table.pose_top_to_world
-    places = {name: _Place(frames[name], np.array(box.size_m), box.wall_height_m) for name, box in ctx.cell.containers.items()}
+    places = {
+        name: _Place(frames[name], np.array(box.size_m), box.wall_height_m) for name, box in ctx.cell.containers.items()
+    }
     places["table"] = _Place(frames["table"], np.array(ctx.cell.table.size_m[:2]), 0.0)
     placed = [places[item.zone] for item in items]
-    measures = _measure(Posed.of(items, ctx.parts), placed, limits["slack_m"])
+    measures = _measure(ctx.posed(scenario.layout), placed, limits["slack_m"])
     for item, through, over, below in zip(items, *(m.tolist() for m in measures), strict=True):
         most_over = limits["slack_m"] if item.zone == "table" else limits["overhang_m"]
         for code, value, limit, what in (
@@ -58,8 +60,8 @@ def _measure(posed: Posed, places: list[_Place], slack_m: float) -> tuple[Array,
     """Say how far items leave their places.
 
     Returns:
-        How far below the walls' edge, or with the centre of mass, an item is outside the walls; how far it is outside at
-        any height; how far it is below the floor; each [m], shape [n], negative where it is inside.
+        How far below the walls' edge, or with the centre of mass, an item is outside the walls; how far it is outside
+        at any height; how far it is below the floor; each [m], shape [n], negative where it is inside.
     """
     frames = np.stack([place.frame for place in places])
     origins = np.stack([place.pose_to_world.position for place in places])
@@ -81,8 +83,8 @@ OUTSIDE = Check(
     tier=Tier.GEOMETRY,
     depends=frozenset({Facet.LAYOUT}),
     doc=(
-        "Each item lies in the zone that it names: between the walls (to `slack_m`), its centre of mass inside, hanging "
-        "over them by `overhang_m` at most, above the floor."
+        "Each item lies in the zone that it names: between the walls (to `slack_m`), its centre of mass inside, "
+        "hanging over them by `overhang_m` at most, above the floor."
     ),
     run=_check_outside,
     limits={"slack_m": 0.001, "overhang_m": 0.03},
@@ -104,8 +106,8 @@ def _check_reach(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Itera
         if not ok:
             distance = float(np.linalg.norm(point - ctx.cell.robot.pose_base_to_world.position))
             sentence = (
-                f"the robot does not reach {name!r} from above, {distance:.3g} m from its base - accepted: a place that its "
-                "tool reaches pointing straight down"
+                f"the robot does not reach {name!r} from above, {distance:.3g} m from its base - accepted: a place "
+                "that its tool reaches pointing straight down"
             )
             yield finding(REACH.name, "unreachable", [name], sentence, value=distance, unit=Unit.METRE)
 

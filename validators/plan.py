@@ -9,7 +9,12 @@ from scenegen.verdict import CheckPlan, PlannedCheck
 from validators.check import Check
 from validators.geometry import FLOATING, OVERLAP
 from validators.grasp import GRASP
+from validators.hidden import HIDDEN
+from validators.instruction import INSTRUCTION, LEAK
+from validators.looks import BIN_LOOKS
 from validators.placed import OUTSIDE, REACH
+from validators.rules import CAPACITY, CAUSES, SORT_RULE
+from validators.settled import SETTLED
 from validators.spec_image import SPEC_CAMERAS, SPEC_SENSOR, SPEC_SURFACES
 from validators.spec_lights import SPEC_LIGHTS
 from validators.spec_matter import SPEC_MATTER, SPEC_MOTION
@@ -31,6 +36,14 @@ CHECKS: tuple[Check, ...] = (
     OUTSIDE,
     REACH,
     GRASP,
+    HIDDEN,
+    SETTLED,
+    SORT_RULE,
+    CAPACITY,
+    CAUSES,
+    BIN_LOOKS,
+    INSTRUCTION,
+    LEAK,
 )
 """Every check of scenegen, cheapest tier first; a new check is registered by adding it here."""
 
@@ -43,8 +56,6 @@ def all_checks() -> tuple[Check, ...]:
 def plan_of(checks: Iterable[Check]) -> CheckPlan:
     """Write down checks with versions and limits, and the engine behind the physics."""
     return CheckPlan(
-        checks=tuple(
-            PlannedCheck(check=c.name, version=c.version, tier=c.tier, limits=dict(c.limits)) for c in checks
-        ),
+        checks=tuple(PlannedCheck(check=c.name, version=c.version, tier=c.tier, limits=dict(c.limits)) for c in checks),
         engine=f"mujoco {version('mujoco')}",
     )

@@ -16,8 +16,8 @@ _AROUND = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
 class ReachMap:
     """Answers `Arm.reaches_top_down` for many points by the eight grid points around each.
 
-    Where all eight are reached, so is the point between them; where not, the point itself is solved. Grid points are solved
-    when they are first needed, so the answers do not depend on what was asked before.
+    Where all eight are reached, so is the point between them; where not, the point itself is solved. Grid points are
+    solved when they are first needed; the answers do not depend on what was asked before.
     """
 
     def __init__(self, arm: Arm) -> None:
@@ -41,7 +41,7 @@ class ReachMap:
         if new:
             solved = self._arm.reaches_top_down(np.array(new) * SPACING_M)
             self._known.update(zip(new, solved.tolist(), strict=True))
-        sure = np.array([self._known[key] for key in keys]).reshape(-1, 8).all(axis=1)
+        sure = np.asarray(np.array([self._known[key] for key in keys]).reshape(-1, 8).all(axis=1))
         if not sure.all():
             sure[~sure] = self._arm.reaches_top_down(points_m[~sure])
         return sure

@@ -50,11 +50,14 @@ class Checker:
 
     def __init__(self, ctx: CheckContext, checks: Sequence[Check], *, usd: Check | None = None) -> None:
         self.ctx = ctx
-        self.checks = tuple(sorted((*checks, *([usd] if usd else [])), key=lambda check: check.tier))
+        given = [*checks, usd] if usd else list(checks)
+        self.checks: tuple[Check, ...] = tuple(sorted(given, key=lambda check: check.tier))
         self.plan: CheckPlan = plan_of(self.checks)
         self.profile = {check.name: CheckProfile() for check in self.checks}
         """What each check cost so far."""
-        self._skipped = {c.name: CheckResult(check=c.name, version=c.version, status=Status.SKIPPED) for c in self.checks}
+        self._skipped = {
+            c.name: CheckResult(check=c.name, version=c.version, status=Status.SKIPPED) for c in self.checks
+        }
         self._cache: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
         self._depends = {check.name: tuple(f for f in Facet if f in check.depends) for check in self.checks}
 
@@ -126,4 +129,3 @@ def _kept(check: Check, status: Status, proof: Proof) -> _Kept:
 
 def _is_incoherent(found: Finding) -> bool:
     return found.code in INCOHERENT
-

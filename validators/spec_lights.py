@@ -7,43 +7,43 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from scenegen.axes import lighting
+from scenegen.axes.lamp import direction_to, illuminance_lux
 from scenegen.cell import Cell
-from scenegen.geometry import Array, quat_to_matrix
+from scenegen.geometry import Array
 from scenegen.scenario import DistantLight, DomeLight, Facet, Light, RectLight, Scenario
 from scenegen.units import Unit
 from scenegen.verdict import Finding, Tier
 from validators.check import Check, CheckContext, Limits, finding
+from validators.envelope import Envelope
+
+FACTOR_ENVELOPE = Envelope(lighting.NAME, lighting.FACTOR)
+WARMTH_ENVELOPE = Envelope(lighting.NAME, lighting.SHIFT)
+TURN_ENVELOPE = Envelope(lighting.NAME, lighting.TURN)
 
 
-def illuminance_lux(light: Light, point: Array) -> float:
-    """Return the unshaded illuminance of a level surface at a point [lx].
-
-    Small-source photometry (E = L A cos cos / d²) for panels and lamps, π L for a dome: a plausibility measure.
+def level_lux(light: Light, point: Array) -> float:
+    """Return the unshaded illuminance of a level surface at a point [lx]: none from below or from behind a panel.
 
     Args:
         light: The light.
         point: The point [m], world frame, shape [3].
     """
     if isinstance(light, DomeLight):
-        return float(np.pi * light.luminance_nit)
-    if isinstance(light, DistantLight):
-        return light.illuminance_lux * max(0.0, float(quat_to_matrix(light.quat_xyzw)[2, 2]))
-    if isinstance(light, RectLight):
-        toward = light.pose_to_world.position - point
-        facing = max(0.0, float(light.pose_to_world.rotation[:, 2] @ toward))
-        area = light.size_m[0] * light.size_m[1] * facing / float(np.linalg.norm(toward))
-    else:
-        toward = np.array(light.position_m) - point
-        area = np.pi * light.radius_m**2
-    distance = float(np.linalg.norm(toward))
-    return light.luminance_nit * area * max(0.0, toward[2]) / distance**3
+        return illuminance_lux(light, point)
+    toward = direction_to(light, point)
+    if isinstance(light, RectLight) and light.pose_to_world.rotation[:, 2] @ toward <= 0:
+        return 0.0
+    return illuminance_lux(light, point) * max(0.0, float(toward[2]))
 
 
 def _check_lights(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:
     name, lights = SPEC_LIGHTS.name, scenario.lights.lights
     names = [light.name for light in lights] + [card.name for card in scenario.lights.shadow_casters]
     for twice in [one for one, count in Counter(names).items() if count > 1]:
-        yield finding(name, "duplicate", [twice], f"two lights or shadow casters are called {twice!r} - accepted: unique names")
+        yield finding(
+            name, "duplicate", [twice], f"two lights or shadow casters are called {twice!r} - accepted: unique names"
+        )
     for light in lights:
         if not limits["temperature_low_k"] <= light.temperature_k <= limits["temperature_high_k"]:
             cold = light.temperature_k > limits["temperature_high_k"]
@@ -57,11 +57,33 @@ def _check_lights(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iter
             )
     yield from _illuminance(scenario, ctx.cell, limits)
     yield from _above_table(scenario, ctx.cell, limits)
+    key = ctx.cell.lights[0]
+    for light in lights:
+        if light.name == key.name and light != key:
+            yield from _against_key(light, key, ctx.cell)
+
+
+def _against_key(light: Light, key: Light, cell: Cell) -> Iterator[Finding]:
+    """The key light is as strong, as warm and about where the plant allows it to be."""
+    name, subject, feed = SPEC_LIGHTS.name, [light.name], cell.feed.pose_to_world.position
+    nominal_lux = illuminance_lux(key, feed)
+    if nominal_lux > 0:
+        factor, what = (
+            illuminance_lux(light, feed) / nominal_lux,
+            f"light {light.name!r} gives its nominal illuminance times",
+        )
+        yield from FACTOR_ENVELOPE.outside(name, "strength", subject, what, factor, cell)
+    shift, what = light.temperature_k - key.temperature_k, f"light {light.name!r} is off its nominal temperature by"
+    yield from WARMTH_ENVELOPE.outside(name, "warmth", subject, what, shift, cell)
+    if not isinstance(light, DomeLight) and not isinstance(key, DomeLight):
+        cosine = np.clip(direction_to(light, feed) @ direction_to(key, feed), -1, 1)
+        turn, what = float(np.degrees(np.arccos(cosine))), f"light {light.name!r} is off its nominal direction by"
+        yield from TURN_ENVELOPE.outside(name, "direction", subject, what, turn, cell)
 
 
 def _illuminance(scenario: Scenario, cell: Cell, limits: Limits) -> Iterator[Finding]:
     name, feed = SPEC_LIGHTS.name, cell.feed.pose_to_world.position
-    shares = {light.name: illuminance_lux(light, feed) for light in scenario.lights.lights}
+    shares = {light.name: level_lux(light, feed) for light in scenario.lights.lights}
     total = sum(shares.values())
     if not limits["illuminance_low_lux"] <= total <= limits["illuminance_high_lux"]:
         limit = limits["illuminance_low_lux" if total < limits["illuminance_low_lux"] else "illuminance_high_lux"]
@@ -95,8 +117,9 @@ SPEC_LIGHTS = Check(
     tier=Tier.SPECIFICATION,
     depends=frozenset({Facet.LIGHTS}),
     doc=(
-        "Lights have unique names, a colour temperature of lamps or sky, hang `height_m` or more above the table, reach the "
-        "feed, and together give it as much light as a hall has."
+        "Lights have unique names, a colour temperature of lamps or sky, hang `height_m` or more above the table, "
+        "reach the feed, and together give it as much light as a hall has; the key light is within the envelope of axis "
+        "`lighting` about the cell's."
     ),
     run=_check_lights,
     limits={
@@ -104,6 +127,6 @@ SPEC_LIGHTS = Check(
         "temperature_high_k": 12000.0,
         "illuminance_low_lux": 15.0,
         "illuminance_high_lux": 30000.0,
-        "height_m": 0.15,
+        "height_m": 0.09,
     },
 )

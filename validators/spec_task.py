@@ -18,7 +18,9 @@ def _check_task(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterab
             sentence = f"the rule for {rule.match!r} names bin {rule.bin!r} - accepted: {', '.join(bins)}"
             yield finding(name, "unknown_bin", [rule.match], sentence)
         if rule.match not in known:
-            sentence = f"a rule matches {rule.match!r} - accepted: a part or class of the cell ({', '.join(sorted(known))})"
+            sentence = (
+                f"a rule matches {rule.match!r} - accepted: a part or class of the cell ({', '.join(sorted(known))})"
+            )
             yield finding(name, "unknown_match", [rule.match], sentence)
     if not task.instruction.strip():
         yield finding(name, "no_instruction", [], "the instruction is empty - accepted: a sentence for the robot")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +17,9 @@ from scenegen.units import Quantity, Unit
 
 LEVELS = (1, 2, 3, 4, 5)
 """Severity levels; level 0 is the base itself."""
+
+EDGE = 0.03
+"""Share of a level's band, at either edge, that is not drawn from: measured values keep inside the band."""
 
 
 class HiddenShare(Protocol):
@@ -40,7 +44,7 @@ class AxisContext:
 class Severity:
     """One quantity in which an axis is graded.
 
-    Level L draws the quantity's distance from nominal between (L-1)/5 and L/5 of the way to the limit, so that levels do
+    Level L draws the quantity's distance from nominal between (L-1)/5 and L/5 of the way to the limit: levels do
     not overlap and grow. The cell's envelope replaces the default limits.
     """
 
@@ -51,6 +55,8 @@ class Severity:
     """Default lower limit; equal to `nominal` where the quantity only grows."""
     high: float
     doc: str
+    graded: bool = True
+    """False where the quantity is measured and reported but does not make the level."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,19 @@ class Axis:
         return Facet.LAYOUT not in self.touches
 
 
+def limits(severity: Severity, *, cell: Cell, axis: str) -> tuple[float, float]:
+    """Return the least and the greatest value that the cell's envelope, or else the axis itself, allows a quantity."""
+    return cell.envelope.get(axis, {}).get(severity.name, (severity.low, severity.high))
+
+
+def directions(severity: Severity, *, cell: Cell, axis: str) -> tuple[bool, ...]:
+    """Return the directions in which a quantity can leave its nominal value: True is upward."""
+    low, high = limits(severity, cell=cell, axis=axis)
+    return tuple(
+        upward for upward, room in ((False, severity.nominal - low), (True, high - severity.nominal)) if room > 0
+    )
+
+
 def band(severity: Severity, level: int, *, cell: Cell, axis: str, upward: bool) -> tuple[float, float]:
     """Return the range of a quantity at a level, inside the cell's envelope.
 
@@ -91,13 +110,33 @@ def band(severity: Severity, level: int, *, cell: Cell, axis: str, upward: bool)
     Returns:
         The value nearest to nominal and the value farthest from it.
     """
-    low, high = cell.envelope.get(axis, {}).get(severity.name, (severity.low, severity.high))
+    low, high = limits(severity, cell=cell, axis=axis)
     limit = high if upward else low
     step = (limit - severity.nominal) / len(LEVELS)
     return severity.nominal + step * (level - 1), severity.nominal + step * level
 
 
-def draw(severity: Severity, level: int, *, cell: Cell, axis: str, rng: np.random.Generator, upward: bool = True) -> float:
-    """Draw a quantity's value at a level, uniformly in its band (see `band`)."""
+def draw(
+    severity: Severity, level: int, *, cell: Cell, axis: str, rng: np.random.Generator, upward: bool = True
+) -> float:
+    """Draw a quantity's value at a level, uniformly in its band (see `band`) but for the band's edges."""
     near, far = band(severity, level, cell=cell, axis=axis, upward=upward)
-    return float(near + (far - near) * rng.uniform(0.05, 1.0))
+    return float(near + (far - near) * rng.uniform(EDGE, 1.0 - EDGE))
+
+
+def count_at(severity: Severity, level: int, *, cell: Cell, axis: str) -> int:
+    """Return the whole number that stands for a level of a counted quantity; it never falls with the level."""
+    return ceil(band(severity, level, cell=cell, axis=axis, upward=True)[1] - 1e-9)
+
+
+def degree(axis: Axis, quantities: Sequence[Quantity], *, cell: Cell) -> float:
+    """Return how far along the way to a limit the farthest graded quantity is: in ((L-1)/5, L/5] at level L."""
+    values = {quantity.name: quantity.value for quantity in quantities}
+    return max(_share(s, values[s.name], cell, axis.name) for s in axis.severities if s.graded)
+
+
+def _share(severity: Severity, value: float, cell: Cell, axis: str) -> float:
+    low, high = limits(severity, cell=cell, axis=axis)
+    room = high - severity.nominal if value > severity.nominal else severity.nominal - low
+    distance = abs(value - severity.nominal)
+    return distance / room if room > 0 else (0.0 if distance < 1e-9 else float("inf"))

@@ -10,9 +10,9 @@ from scenegen.parts.material import CHROME_STEEL
 from scenegen.parts.pieces import ring_pieces
 from scenegen.parts.solid import turned
 
-SHOULDER = 0.3
+SHOULDER = 0.34
 """Distance of a ring's shoulder from the pitch circle, as a share of the ball diameter."""
-WEB = 0.26
+WEB = 0.12
 """Half height of the cage between the rings, as a share of the ball diameter; it makes one body of the bearing."""
 
 

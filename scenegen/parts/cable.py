@@ -27,7 +27,7 @@ def draw_cable(size: Size) -> Drawing:
         return center, np.cross(up, along), up
 
     hexagon = polygon(6, radius)[:, ::-1]  # a flat below, on which the cable lies
-    center, side, up = path(np.linspace(0, 1, PIECES + 1))
+    center, side, up = path(np.arange(PIECES + 1) / PIECES)
     rings = center[:, None] + hexagon[None, :, :1] * side[:, None] + hexagon[None, :, 1:] * up[:, None]
     pieces = tuple(np.concatenate([rings[i], rings[i + 1]]) for i in range(PIECES))
     return Drawing(solid=swept(circle(radius, segments=12), path, steps=28), pieces=pieces)

@@ -14,7 +14,7 @@ COLLIDER_SIDES = 8
 
 
 def draw_chip(size: Size) -> Drawing:
-    """Draw a ribbon wound about Z on a widening helix; its collider is a solid prism, so that curls do not interlock."""
+    """Draw a ribbon wound about Z on a widening helix; its collider is a solid prism: curls do not interlock."""
     turns, pitch = size["turns_count"], size["pitch"]
     start, end = size["start_radius"], size["end_radius"]
     width, thickness = size["width"] / 2, size["thickness"] / 2

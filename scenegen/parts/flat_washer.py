@@ -12,7 +12,14 @@ def draw_flat_washer(size: Size) -> Drawing:
     """Draw a washer between z = 0 and its thickness."""
     bore, outer, height = size["bore"] / 2, size["outer_diameter"] / 2, size["thickness"]
     edge = 0.1 * height
-    profile = [(bore, 0), (outer - edge, 0), (outer, edge), (outer, height - edge), (outer - edge, height), (bore, height)]
+    profile = [
+        (bore, 0),
+        (outer - edge, 0),
+        (outer, edge),
+        (outer, height - edge),
+        (outer - edge, height),
+        (bore, height),
+    ]
     return Drawing(solid=turned(profile), pieces=ring_pieces(bore, outer, 0, height))
 
 

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 from manifold3d import Manifold, OpType
-from shapely import MultiPoint
 
 from scenegen.geometry import Array
 from scenegen.parts.family import Drawing, Family, Size
 from scenegen.parts.material import FABRIC
 from scenegen.parts.pieces import prism_piece
-from scenegen.parts.solid import circle
+from scenegen.parts.solid import circle, convex_outline
 
-FLATNESS = 0.5
+FLATNESS = 0.38
 """Height of the glove over the width of what fills it."""
 LOBES = (
     ((-18, -20, 11), (18, -20, 11), (20, 14, 11), (-20, 14, 11)),  # palm
@@ -44,9 +43,8 @@ def _lobe(balls: Sequence[tuple[float, float, float]]) -> Manifold:
 
 def _piece(balls: Sequence[tuple[float, float, float]]) -> Array:
     rims = np.concatenate([circle(r, center_mm=(x, y), segments=8) for x, y, r in balls])
-    outline = np.array(MultiPoint(rims).convex_hull.exterior.coords)[:-1]
     height = FLATNESS * max(r for _, _, r in balls)
-    return prism_piece(outline, -height, height)
+    return prism_piece(convex_outline(rims), -height, height)
 
 
 GLOVE = Family(

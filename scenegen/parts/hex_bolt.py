@@ -14,8 +14,9 @@ def draw_hex_bolt(size: Size) -> Drawing:
     height, apothem, length = size["head_height"], size["across_flats"] / 2, size["length"]
     corner = apothem * 1.1547
     drop = (corner - 0.95 * apothem) * 0.5774  # a 30 degree chamfer from a circle of 0.95 s
-    crown = turned([(0, -0.1), (corner + 0.1, -0.1), (corner + 0.1, height - drop - 0.0577),
-                    (0.95 * apothem, height), (0, height)])
+    crown = turned(
+        [(0, -0.1), (corner + 0.1, -0.1), (corner + 0.1, height - drop - 0.0577), (0.95 * apothem, height), (0, height)]
+    )
     head = prism(polygon(6, apothem), 0, height) ^ crown
     rod = threaded_rod(size["thread"], size["pitch"], -length, 0.01)
     pieces = (
@@ -26,7 +27,13 @@ def draw_hex_bolt(size: Size) -> Drawing:
 
 
 def _row(thread: float, pitch: float, length: float, across_flats: float, head_height: float) -> Size:
-    return {"thread": thread, "pitch": pitch, "length": length, "across_flats": across_flats, "head_height": head_height}
+    return {
+        "thread": thread,
+        "pitch": pitch,
+        "length": length,
+        "across_flats": across_flats,
+        "head_height": head_height,
+    }
 
 
 HEX_BOLT = Family(

@@ -14,8 +14,9 @@ def draw_hex_nut(size: Size) -> Drawing:
     height, apothem = size["height"], size["across_flats"] / 2
     bore, corner = minor_radius(size["thread"], size["pitch"]), apothem * 1.1547
     drop = (corner - 0.95 * apothem) * 0.5774  # a 30 degree chamfer from a circle of 0.95 s
-    crown = turned([(0, 0), (0.95 * apothem, 0), (corner, drop), (corner, height - drop), (0.95 * apothem, height),
-                    (0, height)])
+    crown = turned(
+        [(0, 0), (0.95 * apothem, 0), (corner, drop), (corner, height - drop), (0.95 * apothem, height), (0, height)]
+    )
     chamfer = size["thread"] / 2 - bore
     solid = (prism(polygon(6, apothem), 0, height) ^ crown) - countersunk_bore(bore, 0, height, chamfer)
     return Drawing(solid=solid, pieces=hexagon_ring_pieces(bore, apothem, 0, height))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from manifold3d import Manifold
 from shapely import LineString
@@ -35,12 +37,10 @@ def draw_l_bracket(size: Size) -> Drawing:
     upright = _frame((-half, sheet), (half, wall), (offset - hole, hole_z - hole), (offset + hole, hole_z + hole))
     flat += [np.column_stack([p[:, 0], p[:, 2] * sheet, p[:, 1]]) for p in upright]
     mirror = np.array([sign, 1.0, 1.0])
-    return Drawing(
-        solid=body if sign > 0 else body.mirror([1, 0, 0]), pieces=tuple(piece * mirror for piece in flat)
-    )
+    return Drawing(solid=body if sign > 0 else body.mirror([1, 0, 0]), pieces=tuple(piece * mirror for piece in flat))
 
 
-_UPRIGHT = np.array([[0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+_UPRIGHT: Any = np.array([[0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
 """Turns (Y, Z, X) into (X, Y, Z), as a 3 x 4 matrix."""
 
 

@@ -39,7 +39,7 @@ def mass_properties(vertices: Array, faces: Faces, *, density_kg_m3: float) -> M
         mass_kg=quantise(volume * density_kg_m3),
         center_of_mass_m=_triple(np.round(center, 9)),
         diagonal_inertia_kg_m2=_triple(moments),
-        principal_axes_xyzw=tuple(quantise(v) for v in _canonical(quat_from_matrix(axes))),  # pyright: ignore[reportReturnType]
+        principal_axes_xyzw=_canonical(quat_from_matrix(axes)),
     )
 
 
@@ -54,9 +54,11 @@ def _principal(inertia: Array) -> tuple[Array, Array]:
     return moments, axes
 
 
-def _canonical(quat: Array) -> Array:
-    lead = next(v for v in quat[::-1] if v != 0)
-    return -quat + 0.0 if lead < 0 else quat
+def _canonical(quat: Array) -> tuple[float, float, float, float]:
+    x, y, z, w = quat
+    lead = next(v for v in (w, z, y, x) if v != 0)
+    x, y, z, w = (quantise(float(np.copysign(1, lead) * v)) for v in quat)
+    return x, y, z, w
 
 
 def _triple(values: Array) -> tuple[float, float, float]:

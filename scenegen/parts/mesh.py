@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 from manifold3d import Manifold, Mesh64
 from numpy.typing import ArrayLike
@@ -35,10 +38,15 @@ def solid_of(vertices_m: Array, faces: ArrayLike) -> Manifold:
 
 def collider_of(corners_mm: Array, *, origin_mm: ArrayLike) -> Collider:
     """Wrap corners [mm], shape [k, 3], in their convex hull; axis-aligned boxes are kept as boxes."""
-    hull = Manifold.hull_points(corners_mm - np.asarray(origin_mm, float)).to_mesh64()
-    points = np.asarray(hull.vert_properties)[:, :3] * M_PER_MM
-    vertices, faces = weld(points, np.asarray(hull.tri_verts, np.int64))
+    vertices, faces = convex_hull((corners_mm - np.asarray(origin_mm, float)) * M_PER_MM)
     return Collider(kind="box" if _is_box(vertices) else "hull", vertices=vertices, faces=faces)
+
+
+def convex_hull(points_m: ArrayLike) -> tuple[Array, Faces]:
+    """Return corners [m] and outward triangles of the convex hull of points [m], shape [k, 3]."""
+    points: Any = np.asarray(points_m, float) / M_PER_MM
+    hull = Manifold.hull_points(points).to_mesh64()
+    return weld(np.asarray(hull.vert_properties)[:, :3] * M_PER_MM, np.asarray(hull.tri_verts, np.int64))
 
 
 def weld(vertices: Array, faces: ArrayLike) -> tuple[Array, Faces]:
@@ -49,7 +57,9 @@ def weld(vertices: Array, faces: ArrayLike) -> tuple[Array, Faces]:
     corners = corners[(a != b) & (b != c) & (c != a)]
     used, compact = np.unique(corners, return_inverse=True)
     decimals = round(-np.log10(GRID_M))
-    return np.round(keys[used] * GRID_M, decimals) + 0.0, compact.reshape(-1, 3).astype(np.int32)
+    return np.asarray(np.round(keys[used] * GRID_M, decimals) + 0.0, np.float64), compact.reshape(-1, 3).astype(
+        np.int32
+    )
 
 
 def is_watertight(faces: Faces) -> bool:
@@ -80,7 +90,7 @@ def corner_normals(vertices: Array, faces: Faces, *, crease_deg: float = CREASE_
     starts = np.searchsorted(faces.reshape(-1)[order], np.arange(len(vertices) + 1))
     result = np.empty((len(faces) * 3, 3))
     limit = np.cos(np.deg2rad(crease_deg))
-    for start, end in zip(starts[:-1], starts[1:], strict=True):
+    for start, end in pairwise(starts):
         corners = order[start:end]
         own = normals[corners // 3]
         near = (own @ own.T > limit) | np.eye(len(corners), dtype=bool)

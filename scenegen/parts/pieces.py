@@ -1,8 +1,8 @@
 """Convex collider pieces in millimetres, as corner sets: few corners, few pieces, holes left open.
 
-Round shapes become polygons: a true cylinder rolls for ever in a simulator, a polygonal prism comes to rest. Sides touch
-the true circle from outside, so that a part rests at its true height; the sides of a hole touch the hole from outside
-too, so that what fits through the hole fits through the collider.
+Round shapes become polygons: a true cylinder rolls for ever in a simulator, a polygonal prism comes to rest. Sides
+touch the true circle from outside, so that a part rests at its true height; the sides of a hole touch the hole from
+outside too, so that what fits through the hole fits through the collider.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def ring_pieces(
         count: Number of wedges.
     """
     return tuple(
-        sector_piece(bore_mm, outer_mm, (index - 0.5) * 2 * np.pi / count, (index + 0.5) * 2 * np.pi / count,
-                     (bottom_mm, top_mm))
+        sector_piece(
+            bore_mm, outer_mm, (index - 0.5) * 2 * np.pi / count, (index + 0.5) * 2 * np.pi / count, (bottom_mm, top_mm)
+        )
         for index in range(count)
     )
 
@@ -74,8 +75,5 @@ def hexagon_ring_pieces(bore_mm: float, apothem_mm: float, bottom_mm: float, top
     """Cut a hexagon with a round hole into six wedges, one a side."""
     outside, inside = polygon(6, apothem_mm), polygon(6, bore_mm)
     return tuple(
-        prism_piece(
-            [outside[i - 1], outside[i], inside[i], inside[i - 1]], bottom_mm, top_mm
-        )
-        for i in range(6)
+        prism_piece([outside[i - 1], outside[i], inside[i], inside[i - 1]], bottom_mm, top_mm) for i in range(6)
     )

@@ -10,17 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from manifold3d import Manifold
 
 from scenegen.geometry import Array, quat_between, quat_to_matrix
-from scenegen.parts.mesh import M_PER_MM, face_normals, weld
+from scenegen.parts.mesh import M_PER_MM, convex_hull, face_normals
 from scenegen.parts.part import Faces, StablePose
+from scenegen.parts.solid import convex_outline
 from scenegen.record import quantise
 
 LEAST_PROBABILITY = 0.01
-LEAST_MARGIN_RAD = np.deg2rad(3.0)
+LEAST_MARGIN_RAD = np.deg2rad(5.0)
 """A pose that tips over when turned by less than this does not count as stable."""
 PLANE_TOLERANCE_M = 2e-6
+INSIDE_TOLERANCE_M = 2e-7
 SAME_FACE_RAD = np.deg2rad(0.5)
 DOWN = np.array([0.0, 0.0, -1.0])
 
@@ -53,18 +54,18 @@ def stable_poses(points: Array, center_of_mass_m: Array) -> tuple[StablePose, ..
 def resting_faces(points: Array, center_of_mass_m: Array) -> list[Rest]:
     """Find all faces that the hull of `points` can stand on, the likeliest first; probabilities sum to one."""
     center = np.asarray(center_of_mass_m, float)
-    vertices, faces = _hull(points)
-    landing = solid_angles(vertices - center, faces) / (4 * np.pi)
-    final = _topple(vertices - center, faces)
+    vertices, faces = convex_hull(points)
     normals = face_normals(vertices, faces)
-    rests: list[Rest] = []
-    todo = [int(face) for face in np.unique(final)]
-    while todo:
-        same = [f for f in todo if normals[f] @ normals[todo[0]] > np.cos(SAME_FACE_RAD)]
-        normal = normals[max(same, key=lambda f: (_area(vertices, faces[f]), -f))]
-        share = float(landing[np.isin(final, same)].sum())
-        rests.append(Rest(normal, share, _margin(vertices, center, normal)))
-        todo = [f for f in todo if f not in same]
+    across = _neighbours(faces)
+    facets = _facets(normals, across)
+    final = _topple(vertices - center, faces, across, facets)
+    landing = solid_angles(vertices - center, faces) / (4 * np.pi)
+    areas = np.linalg.norm(_edge_cross(vertices, faces), axis=1)
+    rests = []
+    for facet in np.unique(final):
+        members = np.flatnonzero(facets == facet)
+        normal = normals[members[np.argmax(areas[members])]]
+        rests.append(Rest(normal, float(landing[final == facet].sum()), _margin(vertices, center, normal)))
     return sorted(rests, key=lambda rest: (-round(rest.probability, 6), *np.round(rest.normal, 4).tolist()))
 
 
@@ -75,29 +76,39 @@ def solid_angles(vertices: Array, faces: Faces) -> Array:
     return 2 * np.arctan2(np.linalg.det(np.stack([a, b, c], axis=1)), 1 + sum(dots))
 
 
-def _hull(points: Array) -> tuple[Array, Faces]:
-    hull = Manifold.hull_points(np.asarray(points) / M_PER_MM).to_mesh64()
-    return weld(np.asarray(hull.vert_properties)[:, :3] * M_PER_MM, np.asarray(hull.tri_verts, np.int64))
+def _facets(normals: Array, across: Faces) -> Faces:
+    """Join triangles that share a plane; returns the smallest triangle index of each one's facet, shape [m]."""
+    facet = np.arange(len(normals), dtype=np.int32)
+    flat = np.einsum("fk,fek->fe", normals, normals[across]) > np.cos(SAME_FACE_RAD)
+    while True:
+        joined = np.minimum(facet, np.where(flat, facet[across], facet[:, None]).min(axis=1))
+        if np.array_equal(joined, facet):
+            return facet
+        facet = joined
 
 
-def _topple(vertices: Array, faces: Faces) -> Faces:
-    """Follow every face to the one where toppling ends; the centre of mass is the origin.
+def _topple(vertices: Array, faces: Faces, across: Faces, facets: Faces) -> Faces:
+    """Follow every triangle to the facet where toppling ends; the centre of mass is the origin.
 
     Returns:
-        Index of the final face, shape [m].
+        The final facet, named by its smallest triangle index, shape [m].
     """
-    a, b, c = np.moveaxis(vertices[faces], 1, 0)
-    normals = face_normals(vertices, faces)
-    edges = np.stack([b - a, c - b, a - c], axis=1)
-    inward = np.cross(normals[:, None, :], edges)
+    corners = vertices[faces]
+    edges = np.roll(corners, -1, axis=1) - corners
+    inward = np.cross(face_normals(vertices, faces)[:, None, :], edges)
     inward /= np.linalg.norm(inward, axis=2, keepdims=True)
-    inside = -np.einsum("fek,fek->fe", inward, np.stack([a, b, c], axis=1))
-    worst = inside.argmin(axis=1)
-    across = _neighbours(faces)[np.arange(len(faces)), worst]
-    step = np.where(inside.min(axis=1) < -1e-9, across, np.arange(len(faces)))
+    inside = -np.einsum("fek,fek->fe", inward, corners)
+    beyond = facets[across]
+    inside[beyond == facets[:, None]] = np.inf
+    step = facets.copy()
+    for facet in np.unique(facets):
+        members = np.flatnonzero(facets == facet)
+        row, edge = np.unravel_index(inside[members].argmin(), (len(members), 3))
+        if inside[members[row], edge] < -INSIDE_TOLERANCE_M:
+            step[members] = beyond[members[row], edge]
     for _ in range(len(faces).bit_length()):
         step = step[step]
-    return step.astype(np.int32)
+    return step
 
 
 def _neighbours(faces: Faces) -> Faces:
@@ -111,18 +122,15 @@ def _margin(vertices: Array, center: Array, normal: Array) -> float:
     support = vertices[heights > heights.max() - PLANE_TOLERANCE_M] - center
     turn = quat_to_matrix(quat_between(normal, DOWN))
     corners = (support @ turn.T)[:, :2]
-    middle = corners.mean(axis=0)
-    ring = corners[np.argsort(np.arctan2(*(corners - middle).T[::-1]))]
+    ring = convex_outline(corners / M_PER_MM) * M_PER_MM
     sides = np.roll(ring, -1, axis=0) - ring
-    lengths = np.linalg.norm(sides, axis=1)
-    kept = lengths > 1e-9
-    depth = (sides[:, 1] * ring[:, 0] - sides[:, 0] * ring[:, 1])[kept] / lengths[kept]
+    depth = (sides[:, 1] * ring[:, 0] - sides[:, 0] * ring[:, 1]) / np.linalg.norm(sides, axis=1)
     return float(np.arctan2(depth.min(), heights.max()))
 
 
-def _area(vertices: Array, face: Faces) -> float:
-    a, b, c = vertices[face]
-    return float(np.linalg.norm(np.cross(b - a, c - a)))
+def _edge_cross(vertices: Array, faces: Faces) -> Array:
+    a, b, c = np.moveaxis(vertices[faces], 1, 0)
+    return np.cross(b - a, c - a)
 
 
 def _pose(normal: Array, probability: float, points: Array) -> StablePose:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
-from manifold3d import CrossSection
 
 from scenegen.geometry import Array
 from scenegen.parts.family import Drawing, Family, Size
 from scenegen.parts.material import SPRING_STEEL
 from scenegen.parts.pieces import prism_piece
-from scenegen.parts.solid import circle
+from scenegen.parts.solid import circle, flat
 
 SEGMENTS = 40
 BAND_PIECES = 7
@@ -42,14 +43,14 @@ def _draw(size: Size, *, inner: float, outwards: bool) -> Drawing:
     turn = (0.5 * size["gap"] + lug / 2) / center
     lugs = [(center * np.cos(turn), s * center * np.sin(turn)) for s in (1, -1)]
     fixed, moved = circle(inner, segments=SEGMENTS), circle(other, center_mm=(shift, 0), segments=SEGMENTS)
-    outline = CrossSection([moved if outwards else fixed]) - CrossSection([fixed if outwards else moved])
+    outline = flat(moved if outwards else fixed) - flat(fixed if outwards else moved)
     opening = np.array([(0, 0), (4 * inner, -4 * inner * np.tan(turn)), (4 * inner, 4 * inner * np.tan(turn))])
-    outline = outline - CrossSection([opening])
+    outline = outline - flat(opening)
     for x, y in lugs:
-        eye = CrossSection([circle(lug / 2, center_mm=(x, y), segments=16)])
+        eye = flat(circle(lug / 2, center_mm=(x, y), segments=16))
         outline = outline + eye
     for x, y in lugs:
-        outline = outline - CrossSection([circle(size["plier_hole"] / 2, center_mm=(x, y), segments=12)])
+        outline = outline - flat(circle(size["plier_hole"] / 2, center_mm=(x, y), segments=12))
     pieces = [prism_piece(outline_of, 0, height) for outline_of in _band(inner, (other, shift), turn, outwards)]
     pieces += [prism_piece(circle(lug / 2 * 1.04, center_mm=xy, segments=8), 0, height) for xy in lugs]
     return Drawing(solid=outline.extrude(height), pieces=tuple(pieces))
@@ -61,7 +62,7 @@ def _band(inner: float, eccentric: tuple[float, float], start_rad: float, outwar
     edges = np.linspace(start_rad, 2 * np.pi - start_rad, BAND_PIECES + 1)
     half = (edges[1] - edges[0]) / 2
     outlines = []
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges):
         three = np.array([first, (first + last) / 2, last])
         rays = np.column_stack([np.cos(three), np.sin(three)])
         along = shift * rays[:, 0] + np.sqrt(radius**2 - (shift * rays[:, 1]) ** 2)

@@ -1,12 +1,13 @@
 """Solids in millimetres, as drawings give them: polygons, prisms, turned profiles and swept sections.
 
-A solid is a `manifold3d.Manifold`; every function returns a closed one. Angles of polygons are chosen so that a flat faces
-+X, so that hexagons and twelve-sided shanks share their flats.
+A solid is a `manifold3d.Manifold`; every function returns a closed one. Regular polygons have a flat facing +X, so that
+hexagons and twelve-sided shanks share their flats.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from manifold3d import CrossSection, Manifold
@@ -38,10 +39,21 @@ def circle(radius_mm: float, *, center_mm: Sequence[float] = (0.0, 0.0), segment
     return radius_mm * np.column_stack([np.cos(angles), np.sin(angles)]) + np.asarray(center_mm, float)
 
 
+def flat(outline_mm: ArrayLike) -> CrossSection:
+    """Fill an outline [mm], counter-clockwise, shape [n, 2]."""
+    points: Any = np.asarray(outline_mm, float)  # manifold3d's stubs know arrays of one fixed type alone
+    return CrossSection([points])
+
+
+def convex_outline(points_mm: ArrayLike) -> Array:
+    """Corners of the convex hull of points in the plane [mm], counter-clockwise, shape [k, 2]."""
+    points: Any = np.asarray(points_mm, float)
+    return np.array(CrossSection.hull_points(points).to_polygons()[0], np.float64)
+
+
 def prism(outline_mm: ArrayLike, bottom_mm: float, top_mm: float) -> Manifold:
     """Extrude an outline [mm], shape [n, 2], along Z between two heights [mm]."""
-    section = CrossSection([np.asarray(outline_mm, float)])
-    return section.extrude(top_mm - bottom_mm).translate([0.0, 0.0, bottom_mm])
+    return flat(outline_mm).extrude(top_mm - bottom_mm).translate([0.0, 0.0, bottom_mm])
 
 
 def turned(profile_mm: ArrayLike, *, segments: int = SEGMENTS) -> Manifold:
@@ -51,12 +63,10 @@ def turned(profile_mm: ArrayLike, *, segments: int = SEGMENTS) -> Manifold:
         profile_mm: Corners (radius, height) [mm], counter-clockwise with the radius to the right, shape [n, 2].
         segments: Chords of the full circle.
     """
-    return CrossSection([np.asarray(profile_mm, float)]).revolve(segments)
+    return flat(profile_mm).revolve(segments)
 
 
-def swept(
-    section_mm: ArrayLike, path: Callable[[Array], tuple[Array, Array, Array]], *, steps: int
-) -> Manifold:
+def swept(section_mm: ArrayLike, path: Callable[[Array], tuple[Array, Array, Array]], *, steps: int) -> Manifold:
     """Sweep an outline along a curve.
 
     Args:
@@ -65,9 +75,9 @@ def swept(
             section's two axes there, each of shape [k, 3]; first axis x second axis points along the curve.
         steps: Number of pieces along the curve.
     """
-    straight = CrossSection([np.asarray(section_mm, float)]).extrude(1.0, n_divisions=steps - 1)
+    straight = flat(section_mm).extrude(1.0, n_divisions=steps - 1)
 
-    def bend(points: Array) -> Array:
+    def bend(points: Any) -> Array:
         center, first, second = path(points[:, 2])
         return center + points[:, :1] * first + points[:, 1:2] * second
 

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import mujoco
 import numpy as np
 
-from scenegen.cell import Cell, Container, PhysicsModel
+from scenegen.cell import Cell, PhysicsModel
 from scenegen.errors import InvalidRecord, UnknownName
-from scenegen.geometry import Array, Pose, quat_from_matrix
+from scenegen.geometry import Array, Pose
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.part import Collider, Part
 from scenegen.scenario import Item, ItemMatter, Layout, Matter
+from scenegen.usd.boxes import oriented_box
 
 REST_SPEED_M_S = 0.003
 """Speed below which a body may fall asleep [m/s]; an angular speed counts at the body's size (MuJoCo's rule).
 
-A part that stands on a polygon trembles by up to 0.002 m/s, since collision detection returns four of its corners in turn.
+A part that stands on a polygon trembles by up to 0.002 m/s: collision detection returns four of its corners in turn.
 """
 
 PARKING_M = 100.0
 """Where absent items stand [m, along X], each a metre from the next, asleep and far from everything."""
-
-Size = tuple[float, float, float]
 
 _BOX = mujoco.mjtGeom.mjGEOM_BOX
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
@@ -54,7 +51,7 @@ class SceneModel:
         self._body = {owner: self.model.body(_tag(owner)).id for owner in dict.fromkeys(self.owners)}
         self._index = {slot: index for index, slot in enumerate(self.slots)}
         self._geoms = {slot: _geoms_of(self.model, self._body[slot]) for slot in self.slots}
-        self._nominal = {slot: _nominal_matter(slot, parts[part]) for slot, part in self.slots.items()}
+        self._nominal = {slot: part_matter(slot, parts[part]) for slot, part in self.slots.items()}
         self._bounds = {slot: _bounds(self.model, self._body[slot], parts[part]) for slot, part in self.slots.items()}
         self._written: dict[str, ItemMatter] = {}
         self._write_matter({})
@@ -148,32 +145,14 @@ def _compile(cell: Cell, parts: Catalogue, *, sleep: bool) -> mujoco.MjModel:
     body = _fixed_body(spec, "table", table.pose_top_to_world)
     _add_box(body, half, (0.0, 0.0, -half[2]), cell.physics)
     for name, container in cell.containers.items():
-        body = _fixed_body(spec, name, container.pose_to_world)  # pyright: ignore[reportAttributeAccessIssue]
-        for size, center in container_boxes(container):
+        body = _fixed_body(spec, name, container.pose_to_world)
+        for size, center in container.boxes().values():
             _add_box(body, size, center, cell.physics)
     for part in dict.fromkeys(item.part for item in cell.inventory):
         _add_meshes(spec, parts[part])
     for index, (slot, item) in enumerate(cell.slots.items()):
         _add_item(spec, slot, parts[item.part], cell.physics, x_m=PARKING_M + index)
     return spec.compile()
-
-
-def container_boxes(container: Container) -> list[tuple[Size, Size]]:
-    """Return a container's floor and four walls as boxes: half sizes and centres in the container's frame [m].
-
-    The walls along X reach over the corners; all walls stand beside the floor's edge and reach down to its underside.
-    """
-    half_x, half_y = container.size_m[0] / 2, container.size_m[1] / 2
-    wall, floor = container.wall_thickness_m / 2, container.floor_thickness_m / 2
-    boxes = [((half_x, half_y, floor), (0.0, 0.0, -floor))]
-    if container.wall_height_m == 0:
-        return boxes
-    tall = container.wall_height_m / 2 + floor
-    middle = container.wall_height_m / 2 - floor
-    for side in (-1.0, 1.0):
-        boxes.append(((wall, half_y, tall), (side * (half_x + wall), 0.0, middle)))
-        boxes.append(((half_x + 2 * wall, wall, tall), (0.0, side * (half_y + wall), middle)))
-    return boxes
 
 
 def _set_options(spec: mujoco.MjSpec, physics: PhysicsModel, *, sleep: bool) -> None:
@@ -235,35 +214,9 @@ def _contact(physics: PhysicsModel) -> dict[str, object]:
 
 
 def _box_shape(collider: Collider) -> dict[str, object]:
-    center, half, rotation = box_of(collider.vertices)
-    x, y, z, w = quat_from_matrix(rotation)
-    return {"type": _BOX, "pos": center, "size": half, "quat": (w, x, y, z)}
-
-
-def box_of(corners: Array) -> tuple[Array, Array, Array]:
-    """Find the box that has these eight corners, in any order.
-
-    Args:
-        corners: Positions [m], shape [8, 3].
-
-    Returns:
-        Centre, shape [3]; half sizes, shape [3]; rotation whose columns are the box's axes, shape [3, 3].
-
-    Raises:
-        InvalidRecord: The points are not the corners of a box.
-    """
-    edges = corners[1:] - corners[0]
-    diagonal = edges[int(np.argmax(np.linalg.norm(edges, axis=1)))]
-    tolerance = 1e-4 * float(np.linalg.norm(diagonal))
-    for triple in combinations(edges, 3):
-        axes = np.array(triple)
-        lengths = np.linalg.norm(axes, axis=1)
-        off_diagonal = np.abs(axes @ axes.T - np.diag(lengths**2)).max()
-        if off_diagonal <= tolerance * lengths.max() and np.linalg.norm(axes.sum(axis=0) - diagonal) <= tolerance:
-            rotation = (axes / lengths[:, None]).T
-            rotation[:, 2] *= np.sign(np.linalg.det(rotation))
-            return corners[0] + diagonal / 2, lengths / 2, rotation
-    raise InvalidRecord("collider", ["vertices: not the corners of a box - accepted: eight corners of a cuboid"])
+    box = oriented_box(collider.vertices)
+    x, y, z, w = box.pose.quat_xyzw
+    return {"type": _BOX, "pos": box.pose.position_m, "size": [s / 2 for s in box.size_m], "quat": (w, x, y, z)}
 
 
 def _tag(name: str) -> str:
@@ -292,7 +245,8 @@ def _bounds(model: mujoco.MjModel, body: int, part: Part) -> list[tuple[int, Arr
     return [(node, corners(node)) for node in range(first, first + int(model.body_bvhnum[body]))]
 
 
-def _nominal_matter(slot: str, part: Part) -> ItemMatter:
+def part_matter(slot: str, part: Part) -> ItemMatter:
+    """Return mass properties and friction of a slot as its part has them."""
     return ItemMatter(name=slot, friction=part.friction, **vars(part.mass))
 
 

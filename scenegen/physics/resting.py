@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from scenegen.cell import Cell
-from scenegen.geometry import Array, Pose, quat_to_matrix
+from scenegen.geometry import Array, Pose
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.part import Part
 from scenegen.physics.contacts import Contact, ContactFinder
+from scenegen.posed import Posed, stable_heights, stable_ups
 from scenegen.scenario import Item, Layout
 
 TILT_TOLERANCE_RAD = 0.005
@@ -33,20 +34,31 @@ def rests_by_construction(layout: Layout, parts: Catalogue, cell: Cell, *, finde
         cell: The cell.
         finder: Finds what touches; a new one is built without it, which takes longer than the check.
     """
+    items = layout.items
     fixtures = {fixture.name: fixture.pose_to_world for fixture in layout.fixtures}
-    for item in layout.items:
-        container = cell.containers.get(item.zone)
-        if container is None or item.zone not in fixtures:
-            return False
-        local = fixtures[item.zone].inverse().after(item.pose_to_world)
-        half = np.array(container.size_m) / 2
-        if not (_level(fixtures[item.zone]) and _in_stable_pose(local, parts[item.part])):
-            return False
-        if np.any(np.abs(local.apply(parts[item.part].collision_vertices)[:, :2]) > half):
-            return False
+    used = dict.fromkeys(item.zone for item in items)
+    if any(zone not in fixtures or zone not in cell.containers or not _level(fixtures[zone]) for zone in used):
+        return False
+    if items and not _lie_stable(Posed.of(items, parts), fixtures, cell):
+        return False
     found = (finder or ContactFinder(cell, parts)).contacts(layout, margin_m=APART_M)
-    zones = {item.name: item for item in layout.items}
-    return all(_expected(contact, zones) for contact in found)
+    by_name = {item.name: item for item in items}
+    return all(_expected(contact, by_name) for contact in found)
+
+
+def _lie_stable(posed: Posed, fixtures: dict[str, Pose], cell: Cell) -> bool:
+    """Tell whether every item is in a stable pose, on its zone's floor and between its walls."""
+    zones = list(dict.fromkeys(item.zone for item in posed.items))
+    row = [zones.index(item.zone) for item in posed.items]
+    frames = np.stack([fixtures[zone].rotation.T for zone in zones])[row]
+    origins = np.array([fixtures[zone].position_m for zone in zones])[row]
+    halves = np.array([cell.containers[zone].size_m for zone in zones])[row] / 2
+    local = np.einsum("kij,kj->ki", frames[posed.owner], posed.corners - origins[posed.owner])
+    if np.any(np.abs(local[:, :2]) > halves[posed.owner]):
+        return False
+    ups = np.einsum("ni,nij->nj", frames[:, 2], posed.rotations)
+    heights = np.einsum("ni,ni->n", frames[:, 2], posed.positions - origins)
+    return all(_is_stable(*facts) for facts in zip(posed.parts, ups, heights, strict=True))
 
 
 def _expected(contact: Contact, items: dict[str, Item]) -> bool:
@@ -58,15 +70,8 @@ def _level(fixture: Pose) -> bool:
     return float(fixture.rotation[2, 2]) > np.cos(LEVEL_RAD)
 
 
-def _in_stable_pose(local: Pose, part: Part) -> bool:
-    up = local.rotation[2]
-    for stable in part.stable_poses:
-        lean = np.linalg.norm(up - _up(stable.quat_xyzw))
-        if lean <= TILT_TOLERANCE_RAD and abs(local.position_m[2] - stable.height_m) <= HEIGHT_TOLERANCE_M:
-            return True
-    return False
-
-
-def _up(quat_xyzw: tuple[float, float, float, float]) -> Array:
-    """Return the vertical in the part's frame, of a part that is rotated so."""
-    return quat_to_matrix(np.array(quat_xyzw))[2]
+def _is_stable(part: Part, up: Array, height_m: float) -> bool:
+    """Tell whether a part with this vertical (in its frame) at this height is in one of its stable poses."""
+    lean = np.linalg.norm(stable_ups(part) - up, axis=1)
+    off = np.abs(stable_heights(part) - height_m)
+    return bool(np.any((lean <= TILT_TOLERANCE_RAD) & (off <= HEIGHT_TOLERANCE_M)))

@@ -123,9 +123,7 @@ def _robot(cell: Cell) -> Prim:
             raise InvalidRecord(
                 "cell", [f"robot.usd: {robot.usd!r} - accepted: a relative path without '..', ':', '@' or '\\\\'"]
             )
-        return Prim(
-            "robot", "Xform", schemas=(LABELS_SCHEMA,), references=(f"./{path}",), attributes=(label, *pose)
-        )
+        return Prim("robot", "Xform", schemas=(LABELS_SCHEMA,), references=(f"./{path}",), attributes=(label, *pose))
     radius, height = 0.06, 0.02
     marker = Prim(
         "marker",

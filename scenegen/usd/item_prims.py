@@ -9,7 +9,7 @@ from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.part import Part
 from scenegen.scenario import Asset, Item, ItemMatter, Layout, Look, Scenario, Surfaces
 from scenegen.usd.cell_prims import fixture_looks
-from scenegen.usd.files import asset_file
+from scenegen.usd.files import asset_path
 from scenegen.usd.part_prims import LOOKS
 from scenegen.usd.prim import Attribute, Prim, differing, over
 from scenegen.usd.shared_prims import (
@@ -76,7 +76,7 @@ class ItemWriter:
         if scenario.assets != assets:
             shown = ", ".join(f"{asset.part} {asset.content}" for asset in assets)
             raise InvalidRecord("scenario", [f"assets: accepted: the parts of the layout by name, once each: {shown}"])
-        return {asset.part: f"../../{asset_file(asset.part, asset.content)}" for asset in assets}
+        return {name: f"../../{asset_path(self._parts[name])}" for name in used}
 
     def _moved_fixtures(self, layout: Layout) -> Prim | None:
         names = tuple(one.name for one in layout.fixtures)

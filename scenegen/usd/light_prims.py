@@ -1,7 +1,7 @@
 """Lights as UsdLux prims in physical units: `intensity` is lux for distant lights and cd/m² for all others.
 
-UsdLux leaves the unit of `intensity` to convention; with `normalize` a distant light's intensity is the illuminance of a
-plane that faces it, and without it the others' is their luminance (UsdLux's own documentation of `inputs:intensity`).
+UsdLux defines `intensity` as a luminance in nit (cd/m²) where `normalize` is off; of a distant light with `normalize`
+it is the illuminance of a plane that faces the light (UsdLux LightAPI, "Quantities and Units").
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CARD_THICKNESS_M = 0.001
 TYPES = {"distant": "DistantLight", "rect": "RectLight", "sphere": "SphereLight", "dome": "DomeLight"}
 ANGLE = "scenegen:angleRad"
 _BY_KELVIN = Attribute("inputs:enableColorTemperature", "bool", True)
-_NORMALIZED = Attribute("inputs:normalize", "bool", True)
+_NORMALIZED, _PLAIN = Attribute("inputs:normalize", "bool", True), Attribute("inputs:normalize", "bool", False)
 
 
 def light_prim(light: Light) -> Prim:
@@ -56,11 +56,13 @@ def _shape(light: Light) -> tuple[Attribute, ...]:
             return (
                 Attribute("inputs:width", "float", light.size_m[0]),
                 Attribute("inputs:height", "float", light.size_m[1]),
+                _PLAIN,
                 *pose_attributes(light.pose_to_world),
             )
         case SphereLight():
             return (
                 Attribute("inputs:radius", "float", light.radius_m),
+                _PLAIN,
                 *pose_attributes(Pose(position_m=light.position_m)),
             )
         case DomeLight():

@@ -1,6 +1,6 @@
 """A part as USD prims: what its asset file holds, and under which names.
 
-Standard attributes are what other tools read (32-bit floats); `scenegen:` attributes hold the exact numbers beside them.
+Standard attributes are what other tools read (32-bit floats); `scenegen:` attributes beside them hold exact numbers.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import Any
 
 import newton_usd_schemas  # noqa: F401  (registers its schemas; must come before any use of pxr)
 import numpy as np
-from pxr import Gf, Sdf, Vt
+from pxr import Gf, Sdf, Tf, Vt
 
 from scenegen.usd.prim import Attribute, LayerTree, Prim
 
@@ -46,6 +46,16 @@ def author(tree: LayerTree, *, extension: str = "usda") -> Sdf.Layer:
         for prim in tree.prims:
             _author_prim(root, prim)
     return layer
+
+
+def says_the_same(text: str, tree: LayerTree) -> bool:
+    """True if parsing a layer's text gives the layer that Sdf authors from the tree."""
+    parsed = Sdf.Layer.CreateAnonymous(".usda")
+    try:
+        read = parsed.ImportFromString(text)
+    except Tf.ErrorException:
+        return False
+    return read and parsed.ExportToString() == author(tree).ExportToString()
 
 
 def _author_prim(parent: Sdf.PrimSpec, prim: Prim) -> None:

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import Any
 
 from scenegen.usd.prim import Attribute, LayerTree, Prim, Relationship
 
 INDENT = "    "
 _UNSAFE = re.compile(r'[\\"\x00-\x1f\x7f]')
 _NAMED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_QUOTED = frozenset({"string", "token"})
 
 
 def layer_text(layer: LayerTree) -> str:
@@ -91,9 +92,25 @@ def _metadata(prim: Prim, pad: str) -> str:
 
 def _attribute(attribute: Attribute, pad: str) -> str:
     name, kind, value, uniform, interpolation, source = attribute
+    if uniform:
+        return _uniform(attribute, pad)
+    if value is None or interpolation or source:
+        return _with_metadata(attribute, pad)
+    shown = (_WRITERS.get(kind) or _writer(kind))(value)
     custom = "custom " if name[:9] == "scenegen:" else ""
-    head = f"{pad}{custom}uniform {kind} {name}" if uniform else f"{pad}{custom}{kind} {name}"
-    line = head if value is None else f"{head} = {_value(kind, value)}"
+    return f"{pad}{custom}{kind} {name} = {shown}\n"
+
+
+@lru_cache(maxsize=1024)
+def _uniform(attribute: Attribute, pad: str) -> str:
+    """Write an attribute that cannot vary over time; the same few occur in every scene."""
+    return _with_metadata(attribute, pad)
+
+
+def _with_metadata(attribute: Attribute, pad: str) -> str:
+    name, kind, value, uniform, interpolation, source = attribute
+    head = f"{pad}{'custom ' if attribute.custom else ''}{'uniform ' if uniform else ''}{kind} {name}"
+    line = head if value is None else f"{head} = {_writer(kind)(value)}"
     if interpolation:
         line += f" (\n{pad}    interpolation = {quoted(interpolation)}\n{pad})"
     if source:
@@ -107,17 +124,18 @@ def _relationship(relationship: Relationship, pad: str) -> str:
     return f"{pad}rel {relationship.name} = {targets if len(relationship.targets) == 1 else f'[{targets}]'}\n"
 
 
-def _value(kind: str, value: object) -> str:
-    if kind in _QUOTED:
-        return quoted(str(value))
-    if kind == "bool":
-        return "1" if value else "0"
-    if kind[-2:] != "[]":
-        return repr(value)
-    plain = value.tolist() if hasattr(value, "tolist") else list(value)  # pyright: ignore[reportAttributeAccessIssue,reportArgumentType]
-    if kind[:-2] in _QUOTED:
-        return f"[{', '.join(map(quoted, plain))}]"
+def _writer(kind: str) -> Callable[[Any], str]:
+    """Return what writes values of a type; numbers and vectors need nothing but their shortest decimals."""
+    return _WRITERS.get(kind) or (_numbers if kind[-2:] == "[]" else repr)
+
+
+def _numbers(values: Any) -> str:
+    plain = values.tolist() if hasattr(values, "tolist") else list(values)
     return repr([tuple(row) for row in plain] if plain and isinstance(plain[0], list) else plain)
+
+
+def _texts(values: Iterable[str]) -> str:
+    return f"[{', '.join(map(quoted, values))}]"
 
 
 def _fact(name: str, value: str | int) -> str:
@@ -133,3 +151,15 @@ def quoted(text: str) -> str:
 def _escape(match: re.Match[str]) -> str:
     character = match.group()
     return _NAMED.get(character) or f"\\x{ord(character):02x}"
+
+
+_WRITERS: dict[str, Callable[[Any], str]] = {
+    "string": quoted,
+    "token": quoted,
+    "string[]": _texts,
+    "token[]": _texts,
+    "bool": lambda value: "1" if value else "0",
+    "float": repr,
+    "double3": repr,
+    "quatf": repr,
+}

@@ -19,12 +19,14 @@ from scenegen.usd.cell_prims import (
     rule_attributes,
     task_attributes,
 )
-from scenegen.usd.files import cell_file, layout_file
+from scenegen.usd.files import asset_path, cell_path, layout_path, scene_path
 from scenegen.usd.item_prims import ItemWriter
 from scenegen.usd.light_prims import card_prim, light_prim
 from scenegen.usd.prim import LayerTree, Prim, differing, over
-from scenegen.usd.shared_prims import MATERIAL, SHADER, look_attributes
+from scenegen.usd.shared_prims import SHADER, look_attributes
 from scenegen.usd.text import close_text, header_text, layer_text, open_text, prim_text
+
+__all__ = ["SceneWriter", "asset_path", "cell_path", "layout_path", "scene_path"]
 
 FRAGMENTS = 512
 """How many pieces of text are remembered."""
@@ -101,7 +103,7 @@ class SceneWriter:
     def _scene_frame(self, scenario: Scenario, prims: tuple[Prim, ...]) -> LayerTree:
         self._require_cell(scenario)
         facts = (("cellId", scenario.cell_id), ("scenarioId", scenario.id), ("specVersion", SPEC_VERSION))
-        layers = (f"../../{layout_file(scenario.key(Facet.LAYOUT))}", f"../../{cell_file(scenario.cell_id)}")
+        layers = (f"../../{layout_path(scenario.key(Facet.LAYOUT))}", f"../../{cell_path(scenario.cell_id)}")
         return LayerTree("World", prims, layers, facts)
 
     def _require_cell(self, scenario: Scenario) -> None:

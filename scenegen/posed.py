@@ -22,6 +22,18 @@ def hull_corners(part: Part) -> Array:
     return points[np.sort(ConvexHull(points).vertices)]
 
 
+@lru_cache(maxsize=1024)
+def stable_ups(part: Part) -> Array:
+    """The vertical in the part's frame in each of its stable poses, shape [k, 3]."""
+    return quat_to_matrix(np.array([pose.quat_xyzw for pose in part.stable_poses]).reshape(-1, 4))[:, 2]
+
+
+@lru_cache(maxsize=1024)
+def stable_heights(part: Part) -> Array:
+    """Height of the part frame's origin above the floor in each of its stable poses [m], shape [k]."""
+    return np.array([pose.height_m for pose in part.stable_poses])
+
+
 @dataclass(frozen=True, eq=False)
 class Posed:
     """Items where they lie; corners of all items in one array."""
@@ -69,3 +81,11 @@ class Posed:
         """Centres of mass, with the parts' own mass, world frame [m], shape [n, 3]."""
         centers = np.array([part.mass.center_of_mass_m for part in self.parts])
         return np.einsum("nij,nj->ni", self.rotations, centers) + self.positions
+
+
+def leans_rad(posed: Posed) -> Array:
+    """Angle of each item from its nearest stable pose [rad], shape [n]."""
+    cosines = [
+        float((stable_ups(part) @ up).max()) for part, up in zip(posed.parts, posed.rotations[:, 2], strict=True)
+    ]
+    return np.arccos(np.clip(cosines, -1, 1))

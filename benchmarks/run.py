@@ -1,0 +1,29 @@
+"""Run benchmarks: all in a short form, or those that are named; `--long` takes the full sizes."""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+NAMES = ("placement", "authoring", "collision", "settle", "expand")
+
+
+def main() -> int:
+    """Run the benchmarks one after the other, so that they do not disturb each other."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=NAMES, choices=[*NAMES, []], metavar="NAME")
+    parser.add_argument("--long", action="store_true", help="full sizes, as published")
+    options = parser.parse_args()
+    failed = []
+    for name in options.names:
+        command = [sys.executable, HERE / name / "run.py", *(["--long"] if options.long else [])]
+        if subprocess.run(command, check=False).returncode:
+            failed.append(name)
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return len(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+"""A cell as an Isaac Lab scene: fixed boxes, a slot for each part of the inventory, and the cell's physics model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from isaaclab.assets import AssetBaseCfg, RigidObjectCfg, RigidObjectCollectionCfg
+from isaaclab.scene import InteractiveSceneCfg
+from isaaclab.sim import CuboidCfg, UsdFileCfg, UsdPhysicsCollisionCfg
+from isaaclab_newton.physics import MJWarpSolverCfg, NewtonCfg, NewtonShapeCfg
+from isaaclab_newton.sim.schemas import MujocoRigidBodyCfg
+
+from scenegen.cell import Cell, PhysicsModel
+from scenegen.geometry import Pose
+from scenegen.parts.catalogue import Catalogue
+from scenegen.usd.part_file import write_part
+
+CONTACTS_PER_WORLD = 1000
+"""Room for contacts in each world; a scene of 30 parts has about 400."""
+PARKING = (0.3, -5.0)
+"""Absent parts float this far apart along X [m] at this height [m], each at its own place: two at one place explode."""
+_PREFIX = "Fixed_"
+_SLOT = "Slot_"
+
+Box = tuple[str, tuple[float, float, float]]
+"""Fixture that a box belongs to, and the box's centre in the fixture's frame [m]."""
+
+
+def physics_cfg(physics: PhysicsModel) -> NewtonCfg:
+    """Translate a cell's physics model: the same numbers that the settle check runs on."""
+    solver = MJWarpSolverCfg(
+        njmax=3 * CONTACTS_PER_WORLD,
+        nconmax=CONTACTS_PER_WORLD,
+        iterations=physics.iterations,
+        integrator="implicitfast",
+        impratio=physics.impratio,
+        cone=physics.cone,
+        # A flat face needs several contacts to rest on; MuJoCo has this on by default.
+        enable_multiccd=True,
+        tolerance=1e-8,
+    )
+    shape = NewtonShapeCfg(
+        ke=physics.contact_stiffness,
+        kd=physics.contact_damping,
+        gap=physics.contact_gap_m,
+        mu=physics.fixture_friction,
+    )
+    return NewtonCfg(solver_cfg=solver, default_shape_cfg=shape)
+
+
+def scene_cfg(cell: Cell, parts: Catalogue, folder: Path, *, worlds: int) -> InteractiveSceneCfg:
+    """Describe the worlds of a cell.
+
+    Args:
+        cell: The cell.
+        parts: Its parts; their USD files are written into `folder`.
+        folder: Where the part files go.
+        worlds: Number of worlds; all stand at the origin, since worlds do not meet.
+    """
+    scene = InteractiveSceneCfg(num_envs=worlds, env_spacing=0.0, replicate_physics=True)
+    table = cell.table
+    half = (table.size_m[0] / 2, table.size_m[1] / 2, table.size_m[2] / 2)
+    scene.table = _box_cfg("table", half, table.pose_top_to_world, (0.0, 0.0, -half[2]))
+    for fixture, container in cell.containers.items():
+        for box, (size, center) in container.boxes().items():
+            name = f"{fixture}_{box}"
+            setattr(scene, name, _box_cfg(name, size, container.pose_to_world, center))
+    files = {}
+    for part in dict.fromkeys(item.part for item in cell.inventory):
+        files[part] = folder / f"{part}.usdc"
+        write_part(parts[part], files[part])
+    slots = {
+        slot_prim(index): _slot_cfg(slot_prim(index), files[item.part], parking_pose(index))
+        for index, item in enumerate(cell.slots.values())
+    }
+    scene.slots = RigidObjectCollectionCfg(rigid_objects=slots)
+    return scene
+
+
+def fixed_boxes(cell: Cell) -> dict[str, Box]:
+    """Return the boxes that move with a fixture, by prim name."""
+    return {
+        f"{_PREFIX}{fixture}_{box}": (fixture, center)
+        for fixture, container in cell.containers.items()
+        for box, (_, center) in container.boxes().items()
+    }
+
+
+def slot_prim(index: int) -> str:
+    """Return the prim name of a slot, by its place in the inventory."""
+    return f"{_SLOT}{index:02d}"
+
+
+def parking_pose(index: int) -> Pose:
+    """Return where an absent part of a slot floats."""
+    return Pose.of((PARKING[0] * index, 0.0, PARKING[1]))
+
+
+def _box_cfg(
+    name: str, half: tuple[float, float, float], pose: Pose, center: tuple[float, float, float]
+) -> AssetBaseCfg:
+    position = tuple(pose.apply(center).tolist())
+    return AssetBaseCfg(
+        prim_path=f"{{ENV_REGEX_NS}}/{_PREFIX}{name}",
+        spawn=CuboidCfg(size=tuple(2 * h for h in half), collision_props=[UsdPhysicsCollisionCfg()]),
+        init_state=AssetBaseCfg.InitialStateCfg(pos=position, rot=pose.quat_xyzw),
+    )
+
+
+def _slot_cfg(prim: str, file: Path, pose: Pose) -> RigidObjectCfg:
+    return RigidObjectCfg(
+        prim_path=f"{{ENV_REGEX_NS}}/{prim}",
+        spawn=UsdFileCfg(usd_path=str(file), rigid_props=[MujocoRigidBodyCfg(gravcomp=1.0)]),
+        init_state=RigidObjectCfg.InitialStateCfg(pos=pose.position_m, rot=pose.quat_xyzw),
+    )

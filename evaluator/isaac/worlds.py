@@ -1,0 +1,201 @@
+"""Many Isaac Lab worlds of one cell, compiled once; each takes any scenario of the cell."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import torch
+from isaaclab.app import add_launcher_args, launch_simulation
+from isaaclab.scene import InteractiveScene
+from isaaclab.sim import SimulationCfg, SimulationContext
+from isaaclab_newton.physics import NewtonManager
+from newton import ModelFlags
+
+from evaluator.isaac.stage import CONTACTS_PER_WORLD, fixed_boxes, parking_pose, physics_cfg, scene_cfg, slot_prim
+from scenegen.cell import Cell
+from scenegen.geometry import Array, Pose, quat_to_matrix
+from scenegen.parts.catalogue import Catalogue
+from scenegen.physics.model import part_matter
+from scenegen.scenario import ItemMatter, Scenario
+
+Poses = dict[str, Pose]
+"""Poses of a world's items, by name."""
+
+
+@contextmanager
+def open_worlds(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu") -> Iterator[IsaacWorlds]:
+    """Start Isaac Lab without Kit and build `count` worlds of a cell.
+
+    Args:
+        cell: The cell; all worlds hold its whole inventory, absent parts float far below.
+        parts: The cell's parts.
+        count: Number of worlds.
+        device: Where to simulate, `cpu` or `cuda:0`.
+    """
+    parser = argparse.ArgumentParser()
+    add_launcher_args(parser)
+    arguments = parser.parse_args(["--device", device])
+    with tempfile.TemporaryDirectory() as folder:
+        scene_description = scene_cfg(cell, parts, Path(folder), worlds=count)
+        with launch_simulation(physics_cfg(cell.physics), arguments) as physics:
+            simulation = SimulationContext(SimulationCfg(dt=cell.physics.timestep_s, device=device, physics=physics))
+            scene = InteractiveScene(scene_description)
+            simulation.reset()
+            scene.reset()
+            yield IsaacWorlds(cell, parts, simulation=simulation, scene=scene)
+
+
+class IsaacWorlds:
+    """Worlds that are ready to take scenarios; made by `open_worlds`.
+
+    Example:
+        >>> with open_worlds(cell, parts, count=2) as worlds:  # doctest: +SKIP
+        ...     worlds.load([first, second])
+        ...     worlds.run(1.0)
+        ...     print(worlds.poses()[0])
+    """
+
+    def __init__(
+        self, cell: Cell, parts: Catalogue, *, simulation: SimulationContext, scene: InteractiveScene
+    ) -> None:
+        self._slots = list(cell.slots)
+        self._nominal = [part_matter(slot, parts[item.part]) for slot, item in cell.slots.items()]
+        self._simulation, self._scene = simulation, scene
+        self._timestep_s = cell.physics.timestep_s
+        self._model = NewtonManager.get_model()
+        self._boxes = _shapes_by_prim(self._model, fixed_boxes(cell))
+        self._shapes = _shapes_by_prim(self._model, [slot_prim(index) for index in range(len(self._slots))])
+        self._box_places = fixed_boxes(cell)
+        self._scenarios: list[Scenario] = []
+
+    @property
+    def count(self) -> int:
+        """Number of worlds."""
+        return self._scene.num_envs
+
+    def load(self, scenarios: Sequence[Scenario]) -> None:
+        """Put one scenario into each world, everything at rest.
+
+        Raises:
+            ValueError: There are not as many scenarios as worlds.
+        """
+        if len(scenarios) != self.count:
+            raise ValueError(f"{len(scenarios)} scenarios - accepted: one a world ({self.count})")
+        self._scenarios = list(scenarios)
+        self._write_matter()
+        self._write_shapes()
+        slots = self._scene["slots"]
+        poses = torch.tensor(np.array([self._start_poses(scenario) for scenario in scenarios]), dtype=torch.float32)
+        slots.write_body_link_pose_to_sim_index(body_poses=poses.to(slots.device))
+        slots.write_body_com_velocity_to_sim_index(
+            body_velocities=torch.zeros(self.count, len(self._slots), 6, device=slots.device)
+        )
+        self._scene.reset()
+
+    def run(self, seconds: float, *, progress: Callable[[float], None] | None = None) -> None:
+        """Simulate.
+
+        Args:
+            seconds: Simulated time [s].
+            progress: Called every tenth of a second with the time so far [s].
+
+        Raises:
+            OverflowError: More contacts arose than the buffers hold: the result would be wrong.
+        """
+        steps, report = round(seconds / self._timestep_s), max(1, round(0.1 / self._timestep_s))
+        for step in range(1, steps + 1):
+            self._scene.write_data_to_sim()
+            self._simulation.step(render=False)
+            self._scene.update(self._timestep_s)
+            self._require_room()
+            if progress is not None and step % report == 0:
+                progress(step * self._timestep_s)
+
+    def poses(self) -> list[Poses]:
+        """Return the present poses of each world's items."""
+        found = self._scene["slots"].data.body_link_pose_w.torch.cpu().numpy().astype(float)
+        rows = {slot: index for index, slot in enumerate(self._slots)}
+        return [
+            {item.name: _pose(found[world, rows[item.name]]) for item in scenario.layout.items}
+            for world, scenario in enumerate(self._scenarios)
+        ]
+
+    def _start_poses(self, scenario: Scenario) -> list[tuple[float, ...]]:
+        present = {item.name: item.pose_to_world for item in scenario.layout.items}
+        poses = [present.get(slot, parking_pose(index)) for index, slot in enumerate(self._slots)]
+        return [(*pose.position_m, *pose.quat_xyzw) for pose in poses]
+
+    def _write_matter(self) -> None:
+        """Write masses, and let absent parts float."""
+        slots = self._scene["slots"]
+        matter = [self._matter_of(scenario) for scenario in self._scenarios]
+        slots.set_masses_index(masses=_tensor([[m.mass_kg for m in row] for row in matter], slots.device))
+        slots.set_coms_index(coms=_tensor([[m.center_of_mass_m for m in row] for row in matter], slots.device))
+        inertias = [[inertia_matrix(m).ravel().tolist() for m in row] for row in matter]
+        slots.set_inertias_index(inertias=_tensor(inertias, slots.device))
+        floating = self._model.mujoco.gravcomp.numpy()
+        present = [{item.name for item in scenario.layout.items} for scenario in self._scenarios]
+        for body, (label, world) in enumerate(
+            zip(self._model.body_label, self._model.body_world.numpy().tolist(), strict=True)
+        ):
+            slot = self._slots[int(label.rpartition("_")[2])]
+            floating[body] = 0.0 if slot in present[world] else 1.0
+        self._model.mujoco.gravcomp.assign(floating)
+        NewtonManager.add_model_change(ModelFlags.BODY_INERTIAL_PROPERTIES)
+
+    def _write_shapes(self) -> None:
+        """Write friction and the fixtures' poses, shape by shape: Isaac Lab's own view mixes up compound shapes."""
+        friction, places = self._model.shape_material_mu.numpy(), self._model.shape_transform.numpy()
+        for world, scenario in enumerate(self._scenarios):
+            for index, matter in enumerate(self._matter_of(scenario)):
+                friction[self._shapes[slot_prim(index), world]] = matter.friction
+            fixtures = {fixture.name: fixture.pose_to_world for fixture in scenario.layout.fixtures}
+            for prim, (fixture, center) in self._box_places.items():
+                pose = fixtures[fixture].after(Pose.of(center))
+                places[self._boxes[prim, world]] = (*pose.position_m, *pose.quat_xyzw)
+        self._model.shape_material_mu.assign(friction)
+        self._model.shape_transform.assign(places)
+        NewtonManager.add_model_change(ModelFlags.SHAPE_PROPERTIES)
+
+    def _matter_of(self, scenario: Scenario) -> list[ItemMatter]:
+        given = {matter.name: matter for matter in scenario.matter.items}
+        return [given.get(nominal.name, nominal) for nominal in self._nominal]
+
+    def _require_room(self) -> None:
+        data = NewtonManager._solver.mjw_data
+        contacts, rows = int(data.nacon.numpy()[0]), int(data.nefc.numpy().max())
+        if contacts >= CONTACTS_PER_WORLD * self.count or rows >= 3 * CONTACTS_PER_WORLD:
+            raise OverflowError(
+                f"{contacts} contacts and {rows} constraint rows - accepted: fewer than {CONTACTS_PER_WORLD} contacts a "
+                "world"
+            )
+
+
+def inertia_matrix(matter: ItemMatter) -> Array:
+    """Return the inertia about the centre of mass in the part's axes [kg m²], shape [3, 3]."""
+    rotation = quat_to_matrix(np.array(matter.principal_axes_xyzw))
+    return rotation @ np.diag(matter.diagonal_inertia_kg_m2) @ rotation.T
+
+
+def _tensor(values: object, device: str) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float32, device=device)
+
+
+def _pose(row: Array) -> Pose:
+    return Pose.of(row[:3], row[3:])
+
+
+def _shapes_by_prim(model: object, prims: object) -> dict[tuple[str, int], list[int]]:
+    """Find the shapes of the named prims in each world: (prim, world) -> shape indices."""
+    wanted = set(prims)
+    found: dict[tuple[str, int], list[int]] = {}
+    for shape, (label, world) in enumerate(zip(model.shape_label, model.shape_world.numpy().tolist(), strict=True)):
+        for name in label.split("/"):
+            if name in wanted:
+                found.setdefault((name, world), []).append(shape)
+    return found

@@ -1,0 +1,120 @@
+"""Geometry and photometry of one lamp, as the lighting axis turns it, dims it and shades it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scenegen.geometry import Array, Pose, quat_between, quat_multiply, quat_to_matrix
+from scenegen.scenario import DistantLight, DomeLight, Light, RectLight, ShadowCaster
+
+FAR_M = 1e3
+"""How far away a distant light is taken to be where a point of it is needed [m]."""
+
+GRID = 12
+"""Points along each side of a lamp, where a share of it is counted."""
+
+
+def center_of(light: Light, aim: Array) -> Array:
+    """Return the centre of a lamp [m], world frame, shape [3]; a distant light's lies far away as seen from `aim`."""
+    if isinstance(light, DistantLight):
+        return aim + FAR_M * quat_to_matrix(light.quat_xyzw)[:, 2]
+    if isinstance(light, RectLight):
+        return light.pose_to_world.position
+    assert not isinstance(light, DomeLight)
+    return np.array(light.position_m)
+
+
+def direction_to(light: Light, aim: Array) -> Array:
+    """Return the unit direction from a point toward a lamp, shape [3]."""
+    toward = center_of(light, aim) - aim
+    return toward / np.linalg.norm(toward)
+
+
+def illuminance_lux(light: Light, aim: Array) -> float:
+    """Return the illuminance at `aim` of a plane that faces the lamp [lx]; small-source photometry, E = L A cos / d²."""
+    if isinstance(light, DomeLight):
+        return float(np.pi * light.luminance_nit)
+    if isinstance(light, DistantLight):
+        return light.illuminance_lux
+    toward = center_of(light, aim) - aim
+    distance = float(np.linalg.norm(toward))
+    if isinstance(light, RectLight):
+        area = light.size_m[0] * light.size_m[1] * abs(float(light.pose_to_world.rotation[:, 2] @ toward)) / distance
+    else:
+        area = float(np.pi) * light.radius_m**2
+    return light.luminance_nit * area / distance**2
+
+
+def dimmed(light: Light, factor: float) -> Light:
+    """Return the lamp with its light times a factor."""
+    if isinstance(light, DistantLight):
+        return light.replaced(illuminance_lux=light.illuminance_lux * factor)
+    return light.replaced(luminance_nit=light.luminance_nit * factor)
+
+
+def warmed(light: Light, shift_k: float) -> Light:
+    """Return the lamp with its colour temperature shifted [K]."""
+    return light.replaced(temperature_k=light.temperature_k + shift_k)
+
+
+def swung(light: Light, aim: Array, direction: Array) -> Light:
+    """Return the lamp swung about `aim` so that it lies in a direction, at its distance and turned with it."""
+    turn = quat_between(direction_to(light, aim), direction)
+    if isinstance(light, DistantLight):
+        quat = Pose.of((0, 0, 0), quat_multiply(turn, light.quat_xyzw)).quat_xyzw
+        return light.replaced(quat_xyzw=quat)
+    position = aim + quat_to_matrix(turn) @ (center_of(light, aim) - aim)
+    if isinstance(light, RectLight):
+        pose = Pose.of(position, quat_multiply(turn, light.pose_to_world.quat))
+        return light.replaced(pose_to_world=pose)
+    return light.replaced(position_m=tuple(position.tolist()))
+
+
+def panel_of(light: Light, aim: Array) -> tuple[Pose, tuple[float, float]]:
+    """Return a rectangle that a lamp fills as seen from `aim`: its pose (facing along Z) and its size [m].
+
+    A panel is itself; a sphere, and the sun's disc of a distant light, are squares about them.
+    """
+    if isinstance(light, RectLight):
+        return light.pose_to_world, light.size_m
+    center = center_of(light, aim)
+    side = 2 * FAR_M * np.tan(light.angle_rad / 2) if isinstance(light, DistantLight) else 2 * _radius(light)
+    return Pose.of(center, quat_between((0, 0, 1), aim - center)), (float(side), float(side))
+
+
+def _radius(light: Light) -> float:
+    assert not isinstance(light, DistantLight | RectLight | DomeLight)
+    return light.radius_m
+
+
+def shaded_share(light: Light, cards: tuple[ShadowCaster, ...], points: Array) -> Array:
+    """Return which share of a lamp cards hide from some points, shape [n].
+
+    Args:
+        light: The lamp, no dome.
+        cards: Thin rectangles.
+        points: Seen from where [m], shape [n, 3].
+    """
+    shares = np.zeros(len(points))
+    steps = (np.arange(GRID) + 0.5) / GRID - 0.5
+    for index, point in enumerate(points):
+        pose, size = panel_of(light, point)
+        x, y = (axis.ravel() for axis in np.meshgrid(steps * size[0], steps * size[1]))
+        seen = np.ones(len(x), bool) if isinstance(light, RectLight) else x**2 + y**2 <= (size[0] / 2) ** 2
+        lit = pose.apply(np.stack([x, y, np.zeros(len(x))], axis=-1)[seen])
+        hidden = np.zeros(len(lit), bool)
+        for card in cards:
+            hidden |= crosses(card, point, lit)
+        shares[index] = hidden.mean()
+    return shares
+
+
+def crosses(card: ShadowCaster, start: Array, ends: Array) -> np.ndarray:
+    """Tell which segments from `start`, shape [3], to `ends`, shape [n, 3], a card cuts."""
+    to_card = card.pose_to_world.inverse()
+    a, b = to_card.apply(start), to_card.apply(ends)
+    drop = a[2] - b[:, 2]
+    along = np.divide(a[2], drop, out=np.full(len(b), -1.0), where=np.abs(drop) > 1e-12)
+    hit = a[:2] + along[:, None] * (b[:, :2] - a[:2])
+    within = np.all(np.abs(hit) <= np.array(card.size_m) / 2, axis=1)
+    return (along > 0) & (along < 1) & within

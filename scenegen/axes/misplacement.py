@@ -1,0 +1,166 @@
+"""Axis `misplacement`: parts beside the feed, in the wrong bin, of a mixed lot, or foreign to the line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from scenegen.axes.axis import Axis, AxisContext, Severity, count_at
+from scenegen.axes.items import ITEM_FACETS, free_slots, targets_in, with_items
+from scenegen.cell import Cell, Role
+from scenegen.errors import PlacementFailed, VariationFailed
+from scenegen.parts.catalogue import Catalogue
+from scenegen.place import place
+from scenegen.scenario import Cause, Item, Layout, Scenario
+from scenegen.units import Quantity, Unit
+from scenegen.wording import matches
+
+NAME = "misplacement"
+
+COUNT = Severity(
+    "misplaced", Unit.COUNT, 0.0, 0.0, 5.0, "parts that lie where they do not belong, or do not belong at all"
+)
+
+Mode = Callable[[Scenario, int, AxisContext, np.random.Generator], Scenario | None]
+"""From a scene and a number of parts to a scene in which so many are misplaced; None where there are too few."""
+
+
+def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+    """Misplace some parts, all in one of the ways that the plant knows, chosen at random."""
+    if level == 0:
+        return scenario
+    count = count_at(COUNT, level, cell=ctx.cell, axis=NAME)
+    modes = [mode for cause, mode in MODES if cause in ctx.cell.allowed_causes]
+    for index in rng.permutation(len(modes)).tolist():
+        try:
+            varied = modes[index](scenario, count, ctx, rng)
+        except PlacementFailed as failure:
+            raise VariationFailed(NAME, level, "no_room", str(failure)) from failure
+        if varied is not None:
+            return varied
+    raise VariationFailed(
+        NAME, level, "no_parts", f"the inventory cannot have {count} parts misplaced in any allowed way"
+    )
+
+
+def _foreign(scenario: Scenario, count: int, ctx: AxisContext, rng: np.random.Generator) -> Scenario | None:
+    """Put parts into the feed that are foreign to the line."""
+    free = free_slots(scenario, ctx.cell, Role.FOREIGN)
+    if len(free) < count:
+        return None
+    slots = _drawn(free, count, rng)
+    added = place(ctx.cell, ctx.parts, slots=slots, zone="feed", rng=rng, occupied=scenario.layout)
+    return _with(scenario, (), _caused(added, Cause.FOREIGN_OBJECT), ctx)
+
+
+def _beside(scenario: Scenario, count: int, ctx: AxisContext, rng: np.random.Generator) -> Scenario | None:
+    """Take targets out of the feed and leave them on the table beside it."""
+    names = [item.name for item in targets_in(scenario, ctx.cell)]
+    if len(names) <= count:
+        return None
+    slots = _drawn(names, count, rng)
+    left = _without(scenario, slots)
+    moved = place(ctx.cell, ctx.parts, slots=slots, zone="table", rng=rng, occupied=left)
+    return _with(scenario, slots, _caused(moved, Cause.MISFEED), ctx)
+
+
+def _wrong_bin(scenario: Scenario, count: int, ctx: AxisContext, rng: np.random.Generator) -> Scenario | None:
+    """Put targets into a bin that is not theirs."""
+    box = ctx.cell.bins[int(rng.integers(len(ctx.cell.bins)))].name
+    free = [slot for slot in _spare(scenario, ctx) if box not in _bins_of(slot, ctx.cell, ctx.parts)]
+    if len(free) < count or _room(scenario, box, ctx.cell) < count:
+        return None
+    slots = _drawn(free, count, rng)
+    added = place(ctx.cell, ctx.parts, slots=slots, zone=box, rng=rng, occupied=scenario.layout)
+    return _with(scenario, (), _caused(added, Cause.MISFEED), ctx)
+
+
+def _mixed_lot(scenario: Scenario, count: int, ctx: AxisContext, rng: np.random.Generator) -> Scenario | None:
+    """Fill a bin with parts of its own, and look-alikes of theirs among them."""
+    box = ctx.cell.bins[int(rng.integers(len(ctx.cell.bins)))].name
+    spare = _spare(scenario, ctx)
+    own = [slot for slot in spare if box in _bins_of(slot, ctx.cell, ctx.parts)][:3]
+    alike = {other for slot in own for other in ctx.parts[ctx.cell.slots[slot].part].look_alikes}
+    wrong = [slot for slot in spare if ctx.cell.slots[slot].part in alike and slot not in own]
+    wrong = [slot for slot in wrong if box not in _bins_of(slot, ctx.cell, ctx.parts)]
+    if len(wrong) < count or not own or _room(scenario, box, ctx.cell) < count + len(own):
+        return None
+    slots = _drawn(wrong, count, rng)
+    added = place(ctx.cell, ctx.parts, slots=(*own, *slots), zone=box, rng=rng, occupied=scenario.layout)
+    items = [*added[: len(own)], *_caused(added[len(own) :], Cause.MIXED_LOT)]
+    return _with(scenario, (), items, ctx)
+
+
+MODES: tuple[tuple[Cause, Mode], ...] = (
+    (Cause.FOREIGN_OBJECT, _foreign),
+    (Cause.MISFEED, _beside),
+    (Cause.MISFEED, _wrong_bin),
+    (Cause.MIXED_LOT, _mixed_lot),
+)
+"""The ways in which parts are misplaced, each with the cause that the plant must allow."""
+
+
+def _drawn(slots: list[str], count: int, rng: np.random.Generator) -> tuple[str, ...]:
+    return tuple(slots[index] for index in sorted(rng.permutation(len(slots))[:count].tolist()))
+
+
+def _caused(items: Iterable[Item], cause: Cause) -> list[Item]:
+    return [item.replaced(cause=cause) for item in items]
+
+
+def _without(scenario: Scenario, slots: Iterable[str]) -> Layout:
+    gone = set(slots)
+    return Layout(
+        fixtures=scenario.layout.fixtures, items=tuple(i for i in scenario.layout.items if i.name not in gone)
+    )
+
+
+def _with(scenario: Scenario, gone: Iterable[str], added: Iterable[Item], ctx: AxisContext) -> Scenario:
+    items = (*_without(scenario, gone).items, *added)
+    return with_items(scenario, items, cell=ctx.cell, parts=ctx.parts)
+
+
+def _spare(scenario: Scenario, ctx: AxisContext) -> list[str]:
+    """Free slots of targets of which the scene has others, so that the instruction speaks of them already."""
+    present = {item.part for item in targets_in(scenario, ctx.cell)}
+    return [slot for slot in free_slots(scenario, ctx.cell, Role.TARGET) if ctx.cell.slots[slot].part in present]
+
+
+def _bins_of(slot: str, cell: Cell, parts: Catalogue) -> set[str]:
+    part = parts[cell.slots[slot].part]
+    return {rule.bin for rule in cell.rules if matches(rule, part)}
+
+
+def _room(scenario: Scenario, box: str, cell: Cell) -> int:
+    capacity = next(b.capacity for b in cell.bins if b.name == box)
+    return capacity - sum(item.zone == box for item in scenario.layout.items)
+
+
+def misplaced(scenario: Scenario, cell: Cell, parts: Catalogue) -> set[str]:
+    """Name the items that lie where they do not belong: foreign parts, and targets on the table or in a wrong bin."""
+    found, bins = set(), {box.name for box in cell.bins}
+    for item in scenario.layout.items:
+        role = cell.slots[item.name].role
+        if role is Role.FOREIGN or (role is Role.TARGET and item.zone == "table"):
+            found.add(item.name)
+        elif role is Role.TARGET and item.zone in bins and item.zone not in _bins_of(item.name, cell, parts):
+            found.add(item.name)
+    return found
+
+
+def measure(base: Scenario, varied: Scenario, *, ctx: AxisContext) -> tuple[Quantity, ...]:
+    """Count what is misplaced in the scene and was not in its base."""
+    now, before = (misplaced(scenario, ctx.cell, ctx.parts) for scenario in (varied, base))
+    return (Quantity(name=COUNT.name, value=len(now - before), unit=COUNT.unit),)
+
+
+MISPLACEMENT = Axis(
+    name=NAME,
+    doc="Parts lie beside the feed, in a wrong bin or in a mixed lot, or are foreign to the line.",
+    touches=ITEM_FACETS,
+    severities=(COUNT,),
+    aliases=("LIBERO-Plus: Objects Layout (added objects)", "Colosseum: distractor object", "SimplerEnv: distractor"),
+    vary=vary,
+    measure=measure,
+)

@@ -1,0 +1,82 @@
+"""The pinhole camera with Brown-Conrady distortion: rays of its pixels, pixels of points, windows of boxes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from scenegen.geometry import Array
+from scenegen.scenario import Camera
+
+_UNDISTORT_STEPS = 20
+
+
+@lru_cache(maxsize=16)
+def camera_rays(
+    width_px: int,
+    height_px: int,
+    focal_px: tuple[float, float],
+    principal_px: tuple[float, float],
+    distortion: tuple[float, float, float, float, float],
+) -> Array:
+    """Return the ray through each pixel's centre, camera frame (-Z ahead, +Y up), with z = -1, shape [h, w, 3].
+
+    The Brown-Conrady distortion is undone by fixed-point iteration, as OpenCV's `undistortPoints` does.
+    """
+    x = (np.arange(width_px) + 0.5 - principal_px[0]) / focal_px[0]
+    y = (np.arange(height_px) + 0.5 - principal_px[1]) / focal_px[1]
+    bent_x, bent_y = np.meshgrid(x, y)
+    flat_x, flat_y = bent_x, bent_y
+    if any(distortion):
+        for _ in range(_UNDISTORT_STEPS):
+            radial, shift_x, shift_y = _brown_conrady(flat_x, flat_y, distortion)
+            flat_x, flat_y = (bent_x - shift_x) / radial, (bent_y - shift_y) / radial
+    rays = np.stack([flat_x, -flat_y, -np.ones_like(flat_x)], axis=-1)
+    rays.setflags(write=False)
+    return rays
+
+
+def project(camera: Camera, points_m: Array) -> Array:
+    """Project points before a camera to pixels.
+
+    Args:
+        camera: The camera with its pose.
+        points_m: Points [m], world frame, shape [n, 3].
+
+    Returns:
+        Column and row [px] from the image's upper left corner, shape [n, 2]; NaN for points behind the camera.
+    """
+    pose = camera.pose_to_world
+    points = (np.asarray(points_m, float) - pose.position) @ pose.rotation
+    return _to_pixels(camera, np.where(points[:, 2:] < -1e-6, points, np.nan))
+
+
+def _to_pixels(camera: Camera, points: Array) -> Array:
+    """Project points ahead, in the camera's frame, shape [n, 3], to pixels, shape [n, 2]."""
+    x, y = points[:, 0] / -points[:, 2], -points[:, 1] / -points[:, 2]
+    radial, shift_x, shift_y = _brown_conrady(x, y, camera.distortion)
+    bent = np.stack([x * radial + shift_x, y * radial + shift_y], axis=1)
+    return bent * np.array(camera.focal_px) + np.array(camera.principal_px)
+
+
+def _brown_conrady(x: Array, y: Array, coefficients: tuple[float, ...]) -> tuple[Array, Array, Array]:
+    """Radial factor and tangential shifts at undistorted image coordinates (OpenCV's camera model)."""
+    k1, k2, p1, p2, k3 = coefficients
+    r2 = x * x + y * y
+    radial = 1 + r2 * (k1 + r2 * (k2 + r2 * k3))
+    return radial, 2 * p1 * x * y + p2 * (r2 + 2 * x * x), p1 * (r2 + 2 * y * y) + 2 * p2 * x * y
+
+
+def windows(camera: Camera, corners: Array) -> list[tuple[slice, slice]]:
+    """Rows and columns that projected corners, shape [n, 8, 3], span; widened where the lens bends straight edges."""
+    size = np.array([camera.width_px, camera.height_px])
+    ahead = corners[..., 2] < -1e-6
+    pixels = _to_pixels(camera, np.where(ahead[..., None], corners, -1.0).reshape(-1, 3)).reshape(len(corners), -1, 2)
+    low, high = pixels.min(axis=1), pixels.max(axis=1)
+    margin = 1.0 + (0.1 * (high - low) if any(camera.distortion) else 0.0)
+    first, last = np.clip(low - margin, 0, size), np.clip(high + margin + 1, 0, size)
+    first[~ahead.all(axis=1)], last[~ahead.all(axis=1)] = 0, size
+    last[~ahead.any(axis=1)] = 0
+    bounds = np.concatenate([first, last], axis=1).astype(int).tolist()
+    return [(slice(top, bottom), slice(left, right)) for left, top, right, bottom in bounds]

@@ -1,0 +1,105 @@
+"""Draw many scenes on one page, each with its caption: scenes -> contact sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from PIL import Image as Picture
+from PIL import ImageDraw, ImageFont
+
+from scenegen.cell import Cell
+from scenegen.errors import UnknownName
+from scenegen.imaging.render import Image, Painter, enlarged, overview
+from scenegen.parts.catalogue import Catalogue
+from scenegen.scenario import Scenario
+
+VIEW = "view"
+"""Name of the overview beside the cameras of a cell."""
+HEIGHT_PX = 250
+"""Height of every scene's picture [px]."""
+GAP_PX, SEAM_PX, CAPTION_PX, HEADLINE_PX = 14, 3, 42, 40
+PAPER, INK, FAINT = (250, 250, 248), (28, 30, 33), (110, 114, 120)
+GOOD, BAD = (24, 128, 72), (190, 40, 36)
+
+
+@dataclass(frozen=True, eq=False)
+class SheetEntry:
+    """One scene of a contact sheet."""
+
+    cell: Cell
+    parts: Catalogue
+    scenario: Scenario
+    title: str
+    """What sets the scene apart, for example `tilt 3`."""
+    text: str = ""
+    """A second, fainter line, for example the severity in units, or what a check found."""
+    passed: bool | None = None
+    """Whether the checks passed; None where that is not told."""
+
+
+def contact_sheet(
+    entries: Sequence[SheetEntry], *, camera: str = VIEW, headline: str = "", columns: int = 3, oversampling: int = 2
+) -> Picture.Image:
+    """Draw scenes in rows.
+
+    Args:
+        entries: The scenes with their captions; they may belong to different cells.
+        camera: `view` shows an overview and, beside it, what the scene's first camera sees; or one camera by name.
+        headline: Written over the page.
+        columns: Most scenes a row.
+        oversampling: Rays a pixel along each direction.
+
+    Raises:
+        UnknownName: A scene has no such camera.
+    """
+    painters: dict[str, Painter] = {}
+    pictures = []
+    for entry in entries:
+        painter = painters.setdefault(entry.scenario.cell_id, Painter(entry.cell, entry.parts))
+        pictures.append(_draw(painter, entry, camera, oversampling))
+    columns = max(min(columns, len(entries)), 1)
+    width = max((picture.shape[1] for picture in pictures), default=0)
+    step_x, step_y = width + GAP_PX, HEIGHT_PX + CAPTION_PX + GAP_PX
+    top_px = HEADLINE_PX if headline else GAP_PX
+    page = Picture.new("RGB", (GAP_PX + columns * step_x, top_px + ceil(len(entries) / columns) * step_y), PAPER)
+    pen = ImageDraw.Draw(page)
+    _write(pen, (GAP_PX, HEADLINE_PX // 2), headline, page.width - 2 * GAP_PX, size=20, ink=INK)
+    for index, (entry, picture) in enumerate(zip(entries, pictures, strict=True)):
+        left, top = GAP_PX + index % columns * step_x, top_px + index // columns * step_y
+        page.paste(Picture.fromarray(picture), (left, top))
+        _caption(pen, entry, left, top + HEIGHT_PX, width)
+    return page
+
+
+def _draw(painter: Painter, entry: SheetEntry, camera: str, oversampling: int) -> Image:
+    """Draw one scene, shape [HEIGHT_PX, w, 3]."""
+    cameras = {seen.name: enlarged(seen, HEIGHT_PX / seen.height_px) for seen in entry.scenario.cameras.cameras}
+    wide = overview(entry.cell, width_px=HEIGHT_PX * 8 // 5, height_px=HEIGHT_PX)
+    if camera != VIEW:
+        if camera not in cameras:
+            raise UnknownName("camera", camera, [*cameras, VIEW])
+        return painter.picture(entry.scenario, cameras[camera], oversampling=oversampling)
+    near = next(iter(cameras.values()))
+    left, right = (painter.picture(entry.scenario, seen, oversampling=oversampling) for seen in (wide, near))
+    return np.concatenate([left, np.full((HEIGHT_PX, SEAM_PX, 3), PAPER, np.uint8), right], axis=1)
+
+
+def _caption(pen: ImageDraw.ImageDraw, entry: SheetEntry, left: int, top: int, width: int) -> None:
+    if entry.passed is not None:
+        pen.rectangle((left, top, left + width - 1, top + 2), fill=GOOD if entry.passed else BAD)
+    _write(pen, (left, top + 14), entry.title, width, size=14, ink=INK)
+    _write(pen, (left, top + 31), entry.text, width, size=12, ink=BAD if entry.passed is False else FAINT)
+
+
+def _write(
+    pen: ImageDraw.ImageDraw, at: tuple[int, int], text: str, width: int, *, size: int, ink: tuple[int, int, int]
+) -> None:
+    """Write one line, shortened until it fits."""
+    font, shown = ImageFont.load_default(size), text
+    while shown and pen.textlength(shown, font=font) > width:
+        text = text[:-1]
+        shown = f"{text}…" if text else ""
+    pen.text(at, shown, fill=ink, font=font, anchor="lm")

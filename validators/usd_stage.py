@@ -1,0 +1,127 @@
+"""Is what is written of a scenario valid USD, and does it read back as the scenario?
+
+Every structure is written to a scratch folder and put before OpenUSD's validators: the cell, each part, and layouts
+and scenes as composed stages. A scene whose shapes have all passed before (see `scenegen.usd.grammar`) differs from
+those in nothing but values and passes by construction; one in `AUDIT` of such scenes is measured all the same.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from scenegen.cell import Cell
+from scenegen.errors import UnreadableStage
+from scenegen.parts.catalogue import Catalogue
+from scenegen.scenario import Facet, Scenario
+from scenegen.usd.folder import StageFolder
+from scenegen.usd.grammar import Shape, shapes_of
+from scenegen.usd.reader import read_scenario
+from scenegen.usd.sdf import says_the_same
+from scenegen.usd.validation import validate_stage
+from scenegen.verdict import Basis, Finding, Tier
+from validators.check import Check, CheckContext, Limits, Proof, finding
+
+NAME = "usd_stage"
+AUDIT = 100
+"""One in so many scenes is measured although it would pass by construction."""
+
+
+class StageValidator:
+    """Validates the USD files of one cell's scenarios; remembers which shapes have passed.
+
+    Example:
+        >>> StageValidator(cell, parts).check(scenario).findings  # doctest: +SKIP
+        ()
+    """
+
+    def __init__(self, cell: Cell, parts: Catalogue) -> None:
+        self._cell = cell
+        self._parts = parts
+        self._passed: set[Shape] = set()
+        self._files: dict[Path, tuple[Finding, ...]] = {}
+        """What was found in the files of the cell and of the parts."""
+        self._layout: tuple[str, frozenset[Shape]] = ("", frozenset())
+        """Shapes of the last layout, by its key: variants of one base share it."""
+
+    def check(self, scenario: Scenario) -> Proof:
+        """Return what is wrong with a scenario's USD files, and how that is known.
+
+        Raises:
+            InvalidRecord: The scenario does not belong to the cell and the parts, or contradicts itself.
+        """
+        shapes = self._shapes(scenario)
+        if shapes <= self._passed and int(scenario.id, 16) % AUDIT:
+            return Proof((), Basis.BY_CONSTRUCTION)
+        findings = (*self._shared_files(scenario), *self._own_files(scenario))
+        if not findings:
+            self._passed |= shapes
+        return Proof(findings, Basis.MEASURED)
+
+    @cached_property
+    def _scratch(self) -> tempfile.TemporaryDirectory[str]:
+        return tempfile.TemporaryDirectory(prefix="scenegen-usd-")
+
+    @cached_property
+    def _folder(self) -> StageFolder:
+        return StageFolder(Path(self._scratch.name), self._cell, self._parts)
+
+    def _shapes(self, scenario: Scenario) -> frozenset[Shape]:
+        writer, key = self._folder.writer, scenario.key(Facet.LAYOUT)
+        if self._layout[0] != key:
+            self._layout = (key, shapes_of(writer.layout_tree(scenario)))
+        return self._layout[1] | shapes_of(writer.scene_tree(scenario))
+
+    def _shared_files(self, scenario: Scenario) -> Iterator[Finding]:
+        """Look at the files of the cell and of the scenario's parts, each once."""
+        files = {"cell": self._folder.write_cell()}
+        files |= {asset.part: self._folder.write_asset(asset.part) for asset in scenario.assets}
+        for subject, file in files.items():
+            if file not in self._files:
+                self._files[file] = tuple(_invalid(file, subject))
+            yield from self._files[file]
+
+    def _own_files(self, scenario: Scenario) -> Iterator[Finding]:
+        """Look at the files of the layout and of the scene, and remove them again."""
+        writer = self._folder.writer
+        layout, scene = self._folder.write_layout(scenario), self._folder.write(scenario)
+        yield from _invalid(layout, "layout")
+        yield from _invalid(scene, "scene")
+        texts = {"layout": (layout, writer.layout_tree(scenario)), "scene": (scene, writer.scene_tree(scenario))}
+        for subject, (file, tree) in texts.items():
+            if not says_the_same(file.read_text(encoding="utf-8"), tree):
+                yield finding(
+                    NAME, "text", [subject], f"the text of the {subject} layer is not the layer that Sdf would author"
+                )
+        yield from _misread(scene, scenario)
+        for file in (layout, scene):
+            file.unlink()
+
+
+def usd_stage_check(cell: Cell, parts: Catalogue) -> Check:
+    """Build the check for one cell; it holds a scratch folder until it is dropped."""
+    validator = StageValidator(cell, parts)
+
+    def run(scenario: Scenario, _ctx: CheckContext, _limits: Limits) -> Proof:
+        return validator.check(scenario)
+
+    doc = "Its USD files pass OpenUSD's validators, say what Sdf would author, and read back as the scenario."
+    return Check(name=NAME, version=1, tier=Tier.USD, depends=frozenset(Facet), doc=doc, run=run)
+
+
+def _invalid(file: Path, subject: str) -> Iterator[Finding]:
+    for found in validate_stage(file):
+        sentence = f"{subject}: {found.prim}: {found.message} ({found.identifier})"
+        yield finding(NAME, "invalid", [subject, found.prim], sentence)
+
+
+def _misread(file: Path, scenario: Scenario) -> Iterator[Finding]:
+    try:
+        read = read_scenario(file, trusted=True)
+    except UnreadableStage as error:
+        yield finding(NAME, "unreadable", ["scene"], str(error))
+        return
+    for facet in sorted(read.changed(scenario)):
+        yield finding(NAME, "misread", [facet.value], f"the scene reads back with another facet {facet.value!r}")
