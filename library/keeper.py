@@ -20,6 +20,8 @@ class Keeper:
         self._expansion_id = expansion_id
         self._plan_id = plan_id
         self._layouts: dict[str, str] = {}
+        self._base: Row | None = None
+        """The row of the last base: its variants follow each other."""
 
     def keep(self, outcome: Outcome) -> tuple[Row, ...]:
         """Write what an index gave.
@@ -30,10 +32,15 @@ class Keeper:
         Raises:
             LibraryError: A file cannot be written.
         """
-        base = (self._row(outcome.base, outcome.base.provenance.index),) if outcome.base else ()
+        base = (self._base_row(outcome.base),) if outcome.base else ()
         if outcome.made is None:
             return (*base, self._exhausted(outcome))
         return (*base, self._row(outcome.made, outcome.index, rejected=dict(sorted(outcome.rejected.items()))))
+
+    def _base_row(self, made: Made) -> Row:
+        if self._base is None or self._base.scenario_id != made.scenario.id:
+            self._base = self._row(made, made.provenance.index)
+        return self._base
 
     def _exhausted(self, outcome: Outcome) -> Row:
         return Row(
@@ -57,7 +64,7 @@ class Keeper:
             provenance=made.provenance,
             plan_id=self._plan_id,
             results=tuple(
-                ResultSummary(check=r.check, version=r.version, status=r.status, basis=r.basis) for r in verdict.results
+                ResultSummary(check=r.check, version=r.version, status=r.status) for r in verdict.results
             ),
             findings=verdict.findings,
             files=self._write(made.scenario),

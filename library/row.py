@@ -7,16 +7,19 @@ from typing import Literal
 from scenegen.provenance import Provenance
 from scenegen.record import Name, Record
 from scenegen.scenario import Facet
-from scenegen.verdict import Basis, Finding, Status
+from scenegen.verdict import Finding, Status
 
 
 class ResultSummary(Record):
-    """What one check said of a kept scenario."""
+    """What one check said of a kept scenario.
+
+    Whether it was measured, reused or known by construction is left out: that depends on what a process saw before, and
+    a row does not.
+    """
 
     check: Name
     version: int
     status: Status
-    basis: Basis
 
 
 class Row(Record):

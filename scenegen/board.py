@@ -101,7 +101,7 @@ class Board:
             ignore: Name of what does not count, for example the part that is being moved.
         """
         near = self._near(candidates, ignore)
-        touched = near.any(axis=1).tolist()
+        touched = np.any(near, axis=1).tolist()
         for index, inside in enumerate(candidates.inside.tolist()):
             if not inside:
                 rejections["wall"] += 1
@@ -125,7 +125,7 @@ class Board:
         count = len(self._lying)
         offset = candidates.circles[:, None] - self._centers[:count]
         reach = candidates.stencils.radii_m[candidates.kinds][:, None] + (self._radii_m[:count] + self.clearance_m)
-        near = np.asarray(offset.real**2 + offset.imag**2 < reach**2)
+        near = np.abs(offset) < reach
         if ignore in self._index:
             near[:, self._index[ignore]] = False
         return near

@@ -1,7 +1,7 @@
 """Level designs: which axis has which level in which scene of an expansion.
 
-A design is a finite list of rows that is gone through again and again, or an endless random one; any row can be looked up
-by its index.
+A design is a finite list of rows that is gone through again and again, or an endless random one; any row can be looked
+up by its index.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import combinations, product
+from typing import cast
 
 from covertable import make, sorters
 
@@ -93,7 +94,7 @@ def design_rows(
     found = make(
         {axis: list(levels) for axis in axes}, strength=strength, sorter=sorters.hash, salt=str(seed), tolerance=0
     )
-    return tuple(tuple((axis, int(row[axis])) for axis in axes) for row in found)
+    return tuple(tuple((axis, int(row[axis])) for axis in axes) for row in cast(list[dict[str, int]], found))
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,9 @@ def scene_graph(
 ) -> nx.MultiDiGraph:
     """Build the graph of a scene.
 
-    Nodes are items (`kind` item, with `part`, `role` and `cause`), fixtures and the table (`kind` fixture) and semantic
-    classes (`kind` class); edges carry a `relation`. Two relations may join the same two nodes.
+    Nodes are items (`kind` item, with `part`, `role` and `cause`), fixtures and the table (`kind` fixture), semantic
+    classes (`kind` class) and bins that a rule names but the cell lacks (`kind` missing); edges carry a `relation`. Two
+    relations may join the same two nodes.
 
     Args:
         scenario: A scene of the cell.
@@ -50,6 +51,8 @@ def scene_graph(
         graph.add_edge(item.name, labels[item.part], relation=KIND)
         if role is Role.TARGET:
             for rule in rules_for(item.part, labels[item.part], scenario.task.rules):
+                if rule.bin not in graph:
+                    graph.add_node(rule.bin, kind="missing")
                 graph.add_edge(item.name, rule.bin, relation=ASSIGNED, rule=rule)
     for upper, carriers in (supports or {}).items():
         graph.add_edges_from(((upper, lower) for lower in carriers), relation=ON)

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from scenegen.cell import Container, Gripper, Role
 from scenegen.geometry import Array, Pose
-from scenegen.parts.part import Part
 from scenegen.posed import Posed
 from scenegen.scenario import Facet, Scenario
 from scenegen.units import Unit
 from scenegen.verdict import Finding, Tier
 from validators.check import Check, CheckContext, Limits, finding
+from validators.jaw_grasps import MAX_GRASPS, Jaws, jaw_grasps
 
-DIRECTIONS = 16
-"""Directions in the plane along which outlines are compared: within 2 % of a round outline's true size."""
+DIRECTIONS = 32
+"""Directions in the plane along which outlines are compared: a finger's outline grows by less than 1 mm."""
 _ANGLES = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
 _RAYS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
-"""The directions, shape [2, DIRECTIONS]; the opposite of direction i is i + DIRECTIONS / 2."""
+"""The directions, shape [2, DIRECTIONS]."""
 _OPPOSITE = (np.arange(DIRECTIONS) + DIRECTIONS // 2) % DIRECTIONS
-
-MAX_GRASPS = 16
-"""Grasps an item that are tried in a scene: those whose pads close most nearly level, at different angles."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +29,7 @@ class Candidates:
     """Top-down grasps of posed items, the same number for each; unusable ones are marked."""
 
     usable: np.ndarray
-    """Level enough, within the opening, with enough of the part above the tips; shape [n, k]."""
+    """The jaws hold, and the part is neither too flat nor too tall; shape [n, k]."""
     center: Array
     """Midway between the pads [m], world frame, shape [n, k, 3]."""
     axis: Array
@@ -63,23 +59,6 @@ class Candidates:
         return np.stack([middle + offset + reach, middle - offset + reach], axis=2)
 
 
-@lru_cache(maxsize=4096)
-def _level_grasps(part: Part, up: tuple[float, float, float], lean_rad: float, width_m: float) -> np.ndarray:
-    """Indices of up to `MAX_GRASPS` grasps that close level when `up` (part frame) is vertical, spread over angles."""
-    grasps, vertical = part.grasps, np.array(up)
-    lean = np.abs(grasps.axes @ vertical)
-    fit = np.flatnonzero((lean <= np.sin(lean_rad)) & (grasps.widths_m <= width_m))
-    if len(fit) <= MAX_GRASPS:
-        return fit
-    helper = np.eye(3)[int(np.argmin(np.abs(vertical)))]
-    side = np.cross(vertical, helper)
-    side /= np.linalg.norm(side)
-    angle = np.arctan2(grasps.axes[fit] @ np.cross(vertical, side), grasps.axes[fit] @ side) % np.pi
-    height = grasps.centers_m[fit] @ vertical
-    order = fit[np.lexsort((height, np.floor(angle / (np.pi / MAX_GRASPS))))]
-    return order[np.linspace(0, len(order) - 1, MAX_GRASPS).astype(int)]
-
-
 def candidates(posed: Posed, gripper: Gripper, floor_m: Array, limits: Limits) -> Candidates:
     """List the top-down grasps of items where they lie.
 
@@ -87,38 +66,27 @@ def candidates(posed: Posed, gripper: Gripper, floor_m: Array, limits: Limits) -
         posed: The items.
         gripper: The gripper.
         floor_m: Height of the floor below each item [m], world frame, shape [n].
-        limits: `lean_rad`, `play_m`, `tip_gap_m` and `pad_m` of the check.
+        limits: `play_m`, `tip_gap_m` and `pad_m` of the check.
     """
-    usable_width = gripper.opening_m - 2 * limits["play_m"]
+    jaws = Jaws(gripper.finger_width_m, gripper.opening_m - 2 * limits["play_m"], limits["pad_m"])
     ups = np.round(posed.rotations[:, 2], 3).tolist()
-    chosen = [
-        _level_grasps(part, (up[0], up[1], up[2]), limits["lean_rad"], usable_width)
-        for part, up in zip(posed.parts, ups, strict=True)
-    ]
-    count = len(chosen)
-    index = np.zeros((count, MAX_GRASPS), int)
-    usable = np.zeros((count, MAX_GRASPS), bool)
-    for row, picks in enumerate(chosen):
-        index[row, : len(picks)], usable[row, : len(picks)] = picks, True
-    stock = [_stock(part) for part in posed.parts]
-    centers, axes, widths = (np.stack([arrays[i][index[row]] for row, arrays in enumerate(stock)]) for i in range(3))
+    found = [jaw_grasps(part, (up[0], up[1], up[2]), jaws) for part, up in zip(posed.parts, ups, strict=True)]
+    shape = (len(found), MAX_GRASPS)
+    usable, widths = np.zeros(shape, bool), np.ones(shape)
+    centers, axes = np.zeros((*shape, 3)), np.zeros((*shape, 3))
+    for row, grasps in enumerate(found):
+        count = len(grasps.widths_m)
+        usable[row, :count], widths[row, :count] = True, grasps.widths_m
+        centers[row, :count], axes[row, :count] = grasps.centers_m, grasps.axes
     center = np.einsum("nij,nkj->nki", posed.rotations, centers) + posed.positions[:, None]
     flat = np.einsum("nij,nkj->nki", posed.rotations[:, :2], axes)
     flat /= np.maximum(np.linalg.norm(flat, axis=-1, keepdims=True), 1e-9)
     top = posed.most(posed.corners[:, 2])[:, None]
     tip = np.maximum(center[..., 2] - limits["pad_m"], (floor_m + limits["tip_gap_m"])[:, None])
-    usable &= (top - tip >= gripper.min_grasp_height_m) & (top - tip <= gripper.finger_depth_m)
+    height = top - posed.least(posed.corners[:, 2])[:, None]
+    usable &= (height >= gripper.min_grasp_height_m) & (top - tip <= gripper.finger_depth_m)
     usable &= center[..., 2] >= tip
     return Candidates(usable, center, flat, widths, tip)
-
-
-@lru_cache(maxsize=1024)
-def _stock(part: Part) -> tuple[Array, Array, Array]:
-    """A part's grasps; one that no gripper can make where it has none."""
-    grasps = part.grasps
-    if len(grasps.widths_m):
-        return grasps.centers_m, grasps.axes, grasps.widths_m
-    return np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0]]), np.array([np.inf])
 
 
 def within_walls(tried: Candidates, gripper: Gripper, play_m: float, box: Container, pose: Pose) -> np.ndarray:
@@ -223,10 +191,10 @@ GRASP = Check(
     tier=Tier.GEOMETRY,
     depends=frozenset({Facet.LAYOUT}),
     doc=(
-        "In some order, each target in the feed can be picked from above: pads within `lean_rad` of level, fingers "
-        "open by `play_m` beyond the part, tips `tip_gap_m` above the floor and at most `pad_m` below the grasp, clear "
+        "In some order, each target in the feed can be picked from above: jaws that close level on it hold it, fingers "
+        "open by `play_m` beyond the part, tips `tip_gap_m` above the floor and `pad_m` below the grasp, clear "
         "of walls and of what is still there."
     ),
     run=_check_grasp,
-    limits={"lean_rad": 0.3, "play_m": 0.0015, "tip_gap_m": 0.0003, "pad_m": 0.006},
+    limits={"play_m": 0.0015, "tip_gap_m": 0.0003, "pad_m": 0.002},
 )

@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from scenegen.cell import Bin
 from scenegen.parts.catalogue import Catalogue
-from scenegen.scenario import Facet, Scenario
+from scenegen.scenario import Facet, Scenario, SortRule
 from scenegen.verdict import Finding, Tier
+from scenegen.wording import plural, target_names
 from validators.check import Check, CheckContext, Limits, finding
 
 _BIN_WORDS = r"(?:bin|box|container|crate|tray|Behälter|Kiste|Fach|Box|Schale)"
-_BIN = re.compile(rf"\b(?i:{_BIN_WORDS})s?\s+(?:\"([^\"]+)\"|'([^']+)'|([A-Z]|\d{{1,3}}|[A-Z]\d{{1,2}})\b)")
-"""A bin called by its label: a capital letter, a number, or something in quotes."""
+_BIN = re.compile(
+    rf"\b(?i:{_BIN_WORDS})s?\s+(?:\"([^\"]+)\"|'([^']+)'|([A-Z]|\d{{1,3}}|[A-Z]\d{{1,2}})\b|marked\s+(\w+))"
+)
+"""A bin called by its label: a capital letter, a number, something in quotes, or what is marked on it."""
 
 _SIZE = re.compile(r"\bM(\d{1,2})\b")
 """A metric thread size."""
@@ -38,13 +42,14 @@ _CLASS = re.compile(rf"\b({'|'.join(_CLASSES)})s?\b", re.IGNORECASE)
 def _check_instruction(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:
     text = scenario.task.instruction
     labels = [b.label for b in ctx.cell.bins]
-    for groups in _BIN.findall(text):
-        called = next(group for group in groups if group)
+    for match in _BIN.finditer(text):
+        called = next(group for group in match.groups() if group)
         if called.casefold() not in [label.casefold() for label in labels]:
             sentence = f"the instruction names bin {called!r} - accepted: {', '.join(labels)}"
             yield finding(INSTRUCTION.name, "unknown_bin", [called], sentence)
     parts = [item.part for item in ctx.cell.inventory]
     yield from _unknown_kinds(text, ctx.parts, parts)
+    yield from _contradictions(text, scenario.task.rules, ctx)
 
 
 def _unknown_kinds(text: str, catalogue: Catalogue, parts: list[str]) -> Iterator[Finding]:
@@ -63,12 +68,62 @@ def _unknown_kinds(text: str, catalogue: Catalogue, parts: list[str]) -> Iterato
             yield finding(INSTRUCTION.name, "unknown_size", [f"M{size}"], sentence)
 
 
+def _contradictions(text: str, rules: tuple[SortRule, ...], ctx: CheckContext) -> Iterator[Finding]:
+    """Where the text says which part goes into which bin, it says what the rules say."""
+    labels = {b.label.casefold(): b for b in ctx.cell.bins}
+    bins = {match.start(): labels[_label(match)] for match in _BIN.finditer(text) if _label(match) in labels}
+    said = _spoken(text, ctx)
+    for part, box in _pairs(said, bins):
+        rule = next((rule for rule in rules if rule.match in (part, ctx.labels[part])), None)
+        if rule is not None and rule.bin != box.name:
+            sentence = (
+                f"the instruction sends {part!r} to bin {box.label!r} - accepted: what the rules say ({rule.bin})"
+            )
+            yield finding(INSTRUCTION.name, "contradicts", [part, box.name], sentence)
+
+
+def _label(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group).casefold()
+
+
+def _spoken(text: str, ctx: CheckContext) -> dict[int, str]:
+    """Where the text calls a target of the cell by its name, longer names first; part by position."""
+    names = sorted(target_names(ctx.cell, ctx.parts).items(), key=lambda pair: -len(pair[1]))
+    found: dict[int, str] = {}
+    for part, name in names:
+        pattern = rf"\b(?:{re.escape(plural(name))}|{re.escape(name)})\b"
+        for match in re.finditer(pattern, text, re.IGNORECASE):
+            if not any(start <= match.start() < start + len(name) for start in found):
+                found[match.start()] = part
+    return found
+
+
+def _pairs(said: Mapping[int, str], bins: Mapping[int, Bin]) -> Iterator[tuple[str, Bin]]:
+    """Pair parts with bins: each bin with the parts before it, or, where a bin comes first, with those after it."""
+    order = sorted([*said, *bins])
+    if not order or not bins:
+        return
+    forward = order[0] in said
+    group: list[str] = []
+    box: Bin | None = None
+    for position in order:
+        if position in said:
+            group.append(said[position])
+            if not forward and box is not None:
+                yield said[position], box
+        elif forward:
+            yield from ((part, bins[position]) for part in group)
+            group = []
+        else:
+            box = bins[position]
+
+
 INSTRUCTION = Check(
     name="instruction",
     version=1,
     tier=Tier.SEMANTICS,
     depends=frozenset({Facet.TASK}),
-    doc="Every bin, kind of part and thread size that the instruction names exists in the cell.",
+    doc="Every bin, kind of part and thread size that the instruction names exists, and it pairs them as the rules do.",
     run=_check_instruction,
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +28,7 @@ def _check_outside(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Ite
     }
     places["table"] = _Place(frames["table"], np.array(ctx.cell.table.size_m[:2]), 0.0)
     placed = [places[item.zone] for item in items]
+    yield from _in_fixtures(scenario, ctx)
     measures = _measure(ctx.posed(scenario.layout), placed, limits["slack_m"])
     for item, through, over, below in zip(items, *(m.tolist() for m in measures), strict=True):
         most_over = limits["slack_m"] if item.zone == "table" else limits["overhang_m"]
@@ -40,6 +41,19 @@ def _check_outside(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Ite
                 sentence = f"{item.name!r} {what} {item.zone!r} by {value:.4g} m - accepted: at most {limit:g} m"
                 yield finding(OUTSIDE.name, code, [item.name], sentence, value=value, limit=limit, unit=Unit.METRE)
                 break
+
+
+def _in_fixtures(scenario: Scenario, ctx: CheckContext) -> Iterator[Finding]:
+    """What is said to lie on the table does not lie in a fixture."""
+    for item in scenario.layout.items:
+        if item.zone != "table":
+            continue
+        for fixture in scenario.layout.fixtures:
+            local = fixture.pose_to_world.inverse().apply(item.pose_to_world.position)
+            deep = float((np.array(ctx.cell.containers[fixture.name].size_m) / 2 - np.abs(local[:2])).min())
+            if deep > 0:
+                sentence = f"{item.name!r} lies in {fixture.name!r} - accepted: on the table, as its zone says"
+                yield finding(OUTSIDE.name, "outside", [item.name], sentence, value=deep, limit=0, unit=Unit.METRE)
 
 
 @dataclass(frozen=True, eq=False)

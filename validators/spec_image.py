@@ -59,7 +59,10 @@ SPEC_SENSOR = Check(
     version=1,
     tier=Tier.SPECIFICATION,
     depends=frozenset({Facet.SENSOR}),
-    doc="Each camera of the cell has one sensor, exposed (`exposure_ev`, either way) and blurred as cameras can be.",
+    doc=(
+        "Each camera of the cell has one sensor, exposed (`exposure_ev`, either way) and blurred (`blur_px`) as "
+        "cameras can be."
+    ),
     run=_check_sensor,
     limits={"exposure_ev": 6.0, "blur_px": 12.0},
 )
@@ -148,7 +151,7 @@ SPEC_CAMERAS = Check(
     depends=frozenset({Facet.CAMERAS, Facet.MOTION}),
     doc=(
         "The cameras are those of the cell, within the envelope of axis `camera` about their mountings, with its "
-        "resolution and about its focal length; fixed ones show `framed_share` of the feed's floor."
+        "resolution and its focal length (to `focal_share`); fixed ones show `framed_share` of the feed's floor."
     ),
     run=_check_cameras,
     limits={"focal_share": 0.2, "framed_share": 0.6},

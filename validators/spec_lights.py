@@ -117,9 +117,10 @@ SPEC_LIGHTS = Check(
     tier=Tier.SPECIFICATION,
     depends=frozenset({Facet.LIGHTS}),
     doc=(
-        "Lights have unique names, a colour temperature of lamps or sky, hang `height_m` or more above the table, "
-        "reach the feed, and together give it as much light as a hall has; the key light is within the envelope of axis "
-        "`lighting` about the cell's."
+        "Lights have unique names, a colour temperature of lamps or sky (`temperature_low_k` to "
+        "`temperature_high_k`), hang `height_m` or more above the table, reach the feed, and together give it as "
+        "much light as a hall has (`illuminance_low_lux` to `illuminance_high_lux`); the key light is within the "
+        "envelope of axis `lighting` about the cell's."
     ),
     run=_check_lights,
     limits={

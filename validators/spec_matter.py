@@ -29,7 +29,7 @@ def _check_matter(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iter
     yield from coverage(SPEC_MATTER.name, "mass entry", [entry.name for entry in entries], list(items))
     for entry in entries:
         item = items.get(entry.name)
-        if item is not None and item.part in ctx.parts:
+        if item is not None and item.part in ctx.parts and not _is_nominal(entry, ctx.parts[item.part]):
             yield from _ranges(entry, ctx.parts[item.part], ctx.cell)
 
 
@@ -53,6 +53,17 @@ def _ranges(entry: ItemMatter, part: Part, cell: Cell) -> Iterator[Finding]:
         sentence = f"{entry.name!r} has its centre of mass {beyond:.4g} m outside its own bounds - accepted: inside"
         yield finding(name, "unbalanced", subject, sentence, value=beyond, limit=0, unit=Unit.METRE)
     yield from _inertia(entry, part)
+
+
+def _is_nominal(entry: ItemMatter, part: Part) -> bool:
+    """Tell whether an item has its part's own mass and friction: the most frequent case, and the quickest."""
+    return all(getattr(entry, name) == value for name, value in _nominal(part))
+
+
+@lru_cache(maxsize=1024)
+def _nominal(part: Part) -> tuple[tuple[str, object], ...]:
+    entry = ItemMatter(name="part", friction=part.friction, **vars(part.mass))
+    return tuple((name, getattr(entry, name)) for name in ItemMatter.model_fields if name != "name")
 
 
 @lru_cache(maxsize=1024)
@@ -129,8 +140,8 @@ SPEC_MOTION = Check(
     tier=Tier.SPECIFICATION,
     depends=frozenset({Facet.MOTION}),
     doc=(
-        "The robot starts within its joint limits and the envelope of axis `robot_start`, the table shakes within that of "
-        "axis `vibration`, and only a belt runs, at `belt_speed_m_s` at most."
+        "The robot starts within its joint limits and the envelope of axis `robot_start`, the table shakes within that "
+        "of axis `vibration`, and only a belt runs, at `belt_speed_m_s` at most."
     ),
     run=_check_motion,
     limits={"belt_speed_m_s": 1.0},

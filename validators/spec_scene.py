@@ -85,7 +85,7 @@ def _counts(scenario: Scenario, cell: Cell) -> Iterator[Finding]:
 
 
 def _fixture_shifts(scenario: Scenario, cell: Cell, limits: Limits) -> Iterator[Finding]:
-    """Fixtures stand upright, at their height, where the cell puts them; those with a datum may be off within reason."""
+    """Fixtures stand upright, at their height, where the cell puts them; those with a datum within its envelope."""
     name = SPEC_LAYOUT.name
     nominals = {fixture.name: fixture.pose_to_world for fixture in nominal_fixtures(cell)}
     loose = {one.fixture for one in cell.datums}
@@ -117,9 +117,9 @@ SPEC_LAYOUT = Check(
     tier=Tier.SPECIFICATION,
     depends=frozenset({Facet.LAYOUT}),
     doc=(
-        "Items are slots of the inventory with the right part, zones exist, assets and fixtures are complete, there "
-        "are targets enough, and fixtures stand upright where the cell puts them (to `fixed_m`), those with a datum within "
-        "the envelope of axis `datum`."
+        "Items are slots of the inventory with the right part, zones exist, assets and fixtures are complete, "
+        "there are targets enough, and fixtures stand upright (to `lean_rad`), at their height (to `lift_m`), "
+        "where the cell puts them (to `fixed_m`), those with a datum within the envelope of axis `datum`."
     ),
     run=_check_layout,
     limits={"fixed_m": 0.001, "lift_m": 0.002, "lean_rad": 0.01},

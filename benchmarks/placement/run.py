@@ -3,6 +3,7 @@
 import argparse
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,9 @@ from validators.plan import all_checks  # noqa: E402
 from validators.run import Checker  # noqa: E402
 
 SIDE_M = 1.06
-"""Feed for the boxes: their centres have at most the square metre that Scenic's have, and less where they are turned."""
+"""Feed for the boxes [m]: their centres have at most the square metre of Scenic's, and less where boxes are turned."""
 NOTES = (
-    "(a) Whole-scene rejection draws from the uniform distribution under the condition that nothing overlaps; sequential"
+    "(a) Whole-scene rejection draws uniformly under the condition that nothing overlaps; sequential"
     " insertion does not. Mode `uniform` does (Gibbs sweeps after insertion), and the last row compares its distances"
     " between boxes with those of Scenic.",
     "(b) Sceniris, the fastest published peer, checks meshes and relations on a GPU; it is not measured here.",
@@ -60,7 +61,7 @@ def box_rows(counts: list[int], scenes: int, budget_s: float) -> Rows:
         for mode in ("sequential", "uniform"):
             options = PlaceOptions(clearance_m=0.0, wall_clearance_m=0.0, mode=mode, attempts=2000)
             number = scenes if mode == "sequential" else max(scenes // 10, 5)
-            seconds = best_of(lambda o=options, k=number: place_boxes(cell, parts, o, k))
+            seconds = best_of(partial(place_boxes, cell, parts, options, number))
             row[f"{mode} scenes/s"] = number / seconds
         row["sequential / Scenic"] = row["sequential scenes/s"] / peer["scenes_per_s"]
         rows.append(row)

@@ -1,7 +1,7 @@
 """Boxes of 6 cm with free yaw in a square metre, by Scenic (runs in the peers' environment)."""
 
 import json
-import random
+import random  # noqa: TID251 - Scenic draws from the global generators
 import sys
 import time
 
@@ -30,7 +30,7 @@ def main() -> None:
     side = float(sys.argv[5]) if kind == "inside" else 1.0
     program = PROGRAM.format(region=side, workspace=side if kind == "inside" else 1.3) + "new Box\n" * (count - 1)
     random.seed(0)
-    np.random.seed(0)  # noqa: NPY002 - Scenic draws from numpy's global generator
+    np.random.seed(0)  # noqa: NPY002
     scenario = scenic.scenarioFromString(program, mode2D=True)
     scenario.generate(maxIterations=200_000)
     centers, tries, start = [], 0, time.perf_counter()

@@ -1,1 +1,1 @@
-"""Scenarios in Isaac Lab 3.0, kit-less, on Newton physics: the only place that imports isaaclab, newton, warp or torch."""
+"""Scenarios in Isaac Lab 3.0, kit-less, on Newton physics; nothing else imports isaaclab, newton, warp or torch."""

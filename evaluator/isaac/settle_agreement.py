@@ -12,50 +12,21 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
-from evaluator.isaac.worlds import Poses, open_worlds
+from evaluator.isaac.agreement import Agreement, compare
+from evaluator.isaac.worlds import open_worlds
 from scenegen.cell import Cell
 from scenegen.cells.loader import load_cell
-from scenegen.geometry import angle_between
 from scenegen.parts.builtin import builtin_catalogue
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.settle import Settler
-from scenegen.record import Name, NonNegative, Positive, Record
 from scenegen.scenario import Scenario
 
-
-class PartAgreement(Record):
-    """One part of one scene: where the settle check and Isaac Lab say that it rests."""
-
-    world: int
-    item: Name
-    distance_m: NonNegative
-    """Between the two rest poses [m]."""
-    rotation_rad: NonNegative
-    """Between the two rest poses [rad]."""
-    moved_m: NonNegative
-    """How far it rests, after Isaac Lab, from where it started [m]."""
+PACKAGES = ("isaaclab", "newton", "mujoco-warp", "warp-lang", "mujoco")
 
 
-class Agreement(Record):
-    """All parts of all scenes."""
-
-    scenarios: tuple[str, ...]
-    """Scenario ids, one a world."""
-    seconds: Positive
-    """Simulated time in Isaac Lab [s]."""
-    simulator: str
-    """Package versions."""
-    parts: tuple[PartAgreement, ...]
-
-    def disagreements(self, *, distance_m: float, rotation_rad: float) -> tuple[PartAgreement, ...]:
-        """Return the parts that end farther apart than allowed [m, rad], worst first."""
-        apart = [p for p in self.parts if p.distance_m > distance_m or p.rotation_rad > rotation_rad]
-        return tuple(sorted(apart, key=lambda p: -max(p.distance_m / distance_m, p.rotation_rad / rotation_rad)))
-
-
-def settle_agreement(cell: Cell, parts: Catalogue, scenarios: Sequence[Scenario], *, seconds: float) -> Agreement:
+def settle_agreement(
+    cell: Cell, parts: Catalogue, scenarios: Sequence[Scenario], *, seconds: float, device: str = "cpu"
+) -> Agreement:
     """Run scenarios of one cell in as many Isaac Lab worlds, and settle them by the check's own simulation.
 
     Args:
@@ -63,42 +34,27 @@ def settle_agreement(cell: Cell, parts: Catalogue, scenarios: Sequence[Scenario]
         parts: Its parts.
         scenarios: One a world.
         seconds: Simulated time in Isaac Lab [s].
+        device: Where Isaac Lab simulates, `cpu` or `cuda:0`.
     """
     settler = Settler(cell, parts)
-    expected = [settler.settle(scenario.layout, scenario.matter).layout for scenario in scenarios]
-    _say(f"settled {len(scenarios)} scenes; building their Isaac Lab worlds (first compilation takes minutes)")
-    with open_worlds(cell, parts, count=len(scenarios)) as worlds:
+    rests = [settler.settle(scenario.layout, scenario.matter).layout for scenario in scenarios]
+    _say(f"settled {len(scenarios)} scenes; building their Isaac Lab worlds (the first time takes minutes)")
+    with open_worlds(cell, parts, count=len(scenarios), device=device) as worlds:
         worlds.load(scenarios)
         worlds.run(seconds, progress=lambda now: _say(f"{now:.1f} of {seconds:.1f} s"))
         found = worlds.poses()
-    compared = []
-    for world, (scenario, layout, poses) in enumerate(zip(scenarios, expected, found, strict=True)):
-        rest = {item.name: item.pose_to_world for item in layout.items}
-        compared += _compare(world, scenario, rest, poses)
+    compared = [
+        part
+        for world, (scenario, rest, poses) in enumerate(zip(scenarios, rests, found, strict=True))
+        for part in compare(world, scenario.layout, rest, poses)
+    ]
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     return Agreement(
-        scenarios=tuple(s.id for s in scenarios), seconds=seconds, simulator=_versions(), parts=tuple(compared)
+        scenarios=tuple(scenario.id for scenario in scenarios),
+        seconds=seconds,
+        simulator=f"{versions} on {device}",
+        parts=tuple(compared),
     )
-
-
-def _compare(world: int, scenario: Scenario, expected: Poses, found: Poses) -> list[PartAgreement]:
-    compared = []
-    for item in scenario.layout.items:
-        wanted, pose = expected[item.name], found[item.name]
-        compared.append(
-            PartAgreement(
-                world=world,
-                item=item.name,
-                distance_m=float(np.linalg.norm(pose.position - wanted.position)),
-                rotation_rad=float(angle_between(wanted.quat, pose.quat)),
-                moved_m=float(np.linalg.norm(pose.position - item.pose_to_world.position)),
-            )
-        )
-    return compared
-
-
-def _versions() -> str:
-    names = ("isaaclab", "newton", "mujoco-warp", "warp-lang", "mujoco")
-    return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
 
 
 def _say(line: str) -> None:
@@ -113,12 +69,13 @@ def main() -> None:
     parser.add_argument("result", type=Path, help="where the agreement goes (JSON)")
     parser.add_argument("--cell", default="fasteners", help="name of a built-in cell or path of a cell file")
     parser.add_argument("--seconds", type=float, default=1.0, help="simulated time [s]")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda:0")
     arguments = parser.parse_args()
     cell = load_cell(arguments.cell)
     parts = builtin_catalogue([item.part for item in cell.inventory])
     lines = arguments.scenarios.read_text(encoding="utf-8").splitlines()
     scenarios = [Scenario.from_json(line, what=f"{arguments.scenarios}:{i}") for i, line in enumerate(lines, 1)]
-    agreement = settle_agreement(cell, parts, scenarios, seconds=arguments.seconds)
+    agreement = settle_agreement(cell, parts, scenarios, seconds=arguments.seconds, device=arguments.device)
     arguments.result.write_text(agreement.canonical_json(), encoding="utf-8")
 
 

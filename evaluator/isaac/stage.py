@@ -12,6 +12,7 @@ from isaaclab_newton.sim.schemas import MujocoRigidBodyCfg
 
 from scenegen.cell import Cell, PhysicsModel
 from scenegen.geometry import Pose
+from scenegen.nominal import nominal_fixtures
 from scenegen.parts.catalogue import Catalogue
 from scenegen.usd.part_file import write_part
 
@@ -60,11 +61,11 @@ def scene_cfg(cell: Cell, parts: Catalogue, folder: Path, *, worlds: int) -> Int
     scene = InteractiveSceneCfg(num_envs=worlds, env_spacing=0.0, replicate_physics=True)
     table = cell.table
     half = (table.size_m[0] / 2, table.size_m[1] / 2, table.size_m[2] / 2)
-    scene.table = _box_cfg("table", half, table.pose_top_to_world, (0.0, 0.0, -half[2]))
-    for fixture, container in cell.containers.items():
-        for box, (size, center) in container.boxes().items():
-            name = f"{fixture}_{box}"
-            setattr(scene, name, _box_cfg(name, size, container.pose_to_world, center))
+    assets = {"table": _box_cfg("table", half, table.pose_top_to_world, (0.0, 0.0, -half[2]))}
+    for fixture in nominal_fixtures(cell):
+        for box, (size, center) in cell.containers[fixture.name].boxes().items():
+            name = f"{fixture.name}_{box}"
+            assets[name] = _box_cfg(name, size, fixture.pose_to_world, center)
     files = {}
     for part in dict.fromkeys(item.part for item in cell.inventory):
         files[part] = folder / f"{part}.usdc"
@@ -73,7 +74,9 @@ def scene_cfg(cell: Cell, parts: Catalogue, folder: Path, *, worlds: int) -> Int
         slot_prim(index): _slot_cfg(slot_prim(index), files[item.part], parking_pose(index))
         for index, item in enumerate(cell.slots.values())
     }
-    scene.slots = RigidObjectCollectionCfg(rigid_objects=slots)
+    # Isaac Lab reads a scene from the attributes of its description.
+    for name, asset in {**assets, "slots": RigidObjectCollectionCfg(rigid_objects=slots)}.items():
+        setattr(scene, name, asset)
     return scene
 
 
@@ -99,11 +102,11 @@ def parking_pose(index: int) -> Pose:
 def _box_cfg(
     name: str, half: tuple[float, float, float], pose: Pose, center: tuple[float, float, float]
 ) -> AssetBaseCfg:
-    position = tuple(pose.apply(center).tolist())
+    x, y, z = (2 * h for h in half)
     return AssetBaseCfg(
         prim_path=f"{{ENV_REGEX_NS}}/{_PREFIX}{name}",
-        spawn=CuboidCfg(size=tuple(2 * h for h in half), collision_props=[UsdPhysicsCollisionCfg()]),
-        init_state=AssetBaseCfg.InitialStateCfg(pos=position, rot=pose.quat_xyzw),
+        spawn=CuboidCfg(size=(x, y, z), collision_props=[UsdPhysicsCollisionCfg()]),
+        init_state=AssetBaseCfg.InitialStateCfg(pos=tuple(pose.apply(center).tolist()), rot=pose.quat_xyzw),
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -60,14 +61,12 @@ class IsaacWorlds:
         ...     print(worlds.poses()[0])
     """
 
-    def __init__(
-        self, cell: Cell, parts: Catalogue, *, simulation: SimulationContext, scene: InteractiveScene
-    ) -> None:
+    def __init__(self, cell: Cell, parts: Catalogue, *, simulation: SimulationContext, scene: InteractiveScene) -> None:
         self._slots = list(cell.slots)
         self._nominal = [part_matter(slot, parts[item.part]) for slot, item in cell.slots.items()]
         self._simulation, self._scene = simulation, scene
         self._timestep_s = cell.physics.timestep_s
-        self._model = NewtonManager.get_model()
+        self._model: Any = NewtonManager.get_model()
         self._boxes = _shapes_by_prim(self._model, fixed_boxes(cell))
         self._shapes = _shapes_by_prim(self._model, [slot_prim(index) for index in range(len(self._slots))])
         self._box_places = fixed_boxes(cell)
@@ -167,12 +166,13 @@ class IsaacWorlds:
         return [given.get(nominal.name, nominal) for nominal in self._nominal]
 
     def _require_room(self) -> None:
-        data = NewtonManager._solver.mjw_data
+        solver: Any = NewtonManager._solver
+        data = solver.mjw_data
         contacts, rows = int(data.nacon.numpy()[0]), int(data.nefc.numpy().max())
         if contacts >= CONTACTS_PER_WORLD * self.count or rows >= 3 * CONTACTS_PER_WORLD:
             raise OverflowError(
-                f"{contacts} contacts and {rows} constraint rows - accepted: fewer than {CONTACTS_PER_WORLD} contacts a "
-                "world"
+                f"{contacts} contacts in all worlds, {rows} constraint rows in one - accepted: fewer than "
+                f"{CONTACTS_PER_WORLD} contacts a world"
             )
 
 
@@ -190,7 +190,7 @@ def _pose(row: Array) -> Pose:
     return Pose.of(row[:3], row[3:])
 
 
-def _shapes_by_prim(model: object, prims: object) -> dict[tuple[str, int], list[int]]:
+def _shapes_by_prim(model: Any, prims: Iterable[str]) -> dict[tuple[str, int], list[int]]:
     """Find the shapes of the named prims in each world: (prim, world) -> shape indices."""
     wanted = set(prims)
     found: dict[tuple[str, int], list[int]] = {}

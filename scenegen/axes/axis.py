@@ -45,7 +45,8 @@ class Severity:
     """One quantity in which an axis is graded.
 
     Level L draws the quantity's distance from nominal between (L-1)/5 and L/5 of the way to the limit: levels do
-    not overlap and grow. The cell's envelope replaces the default limits.
+    not overlap and grow. The cell's envelope replaces the default limits. Where only departures beyond `least` count,
+    the levels divide the rest of the way.
     """
 
     name: str
@@ -55,6 +56,8 @@ class Severity:
     """Default lower limit; equal to `nominal` where the quantity only grows."""
     high: float
     doc: str
+    least: float = 0.0
+    """Smallest departure from nominal that counts as one: level 1 begins there."""
     graded: bool = True
     """False where the quantity is measured and reported but does not make the level."""
 
@@ -92,9 +95,8 @@ def limits(severity: Severity, *, cell: Cell, axis: str) -> tuple[float, float]:
 def directions(severity: Severity, *, cell: Cell, axis: str) -> tuple[bool, ...]:
     """Return the directions in which a quantity can leave its nominal value: True is upward."""
     low, high = limits(severity, cell=cell, axis=axis)
-    return tuple(
-        upward for upward, room in ((False, severity.nominal - low), (True, high - severity.nominal)) if room > 0
-    )
+    rooms = ((False, severity.nominal - low), (True, high - severity.nominal))
+    return tuple(upward for upward, room in rooms if room > severity.least)
 
 
 def band(severity: Severity, level: int, *, cell: Cell, axis: str, upward: bool) -> tuple[float, float]:
@@ -111,9 +113,9 @@ def band(severity: Severity, level: int, *, cell: Cell, axis: str, upward: bool)
         The value nearest to nominal and the value farthest from it.
     """
     low, high = limits(severity, cell=cell, axis=axis)
-    limit = high if upward else low
-    step = (limit - severity.nominal) / len(LEVELS)
-    return severity.nominal + step * (level - 1), severity.nominal + step * level
+    start = severity.nominal + (severity.least if upward else -severity.least)
+    step = ((high if upward else low) - start) / len(LEVELS)
+    return start + step * (level - 1), start + step * level
 
 
 def draw(
@@ -137,6 +139,6 @@ def degree(axis: Axis, quantities: Sequence[Quantity], *, cell: Cell) -> float:
 
 def _share(severity: Severity, value: float, cell: Cell, axis: str) -> float:
     low, high = limits(severity, cell=cell, axis=axis)
-    room = high - severity.nominal if value > severity.nominal else severity.nominal - low
-    distance = abs(value - severity.nominal)
+    room = (high - severity.nominal if value > severity.nominal else severity.nominal - low) - severity.least
+    distance = max(0.0, abs(value - severity.nominal) - severity.least)
     return distance / room if room > 0 else (0.0 if distance < 1e-9 else float("inf"))

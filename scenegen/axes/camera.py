@@ -17,13 +17,11 @@ TRIES = 48
 
 OFFSET = Severity("offset", Unit.METRE, 0.0, 0.0, 0.1, "largest displacement of a camera")
 ROTATION = Severity("rotation", Unit.DEGREE, 0.0, 0.0, 10.0, "largest rotation of a camera")
-SHIFT = Severity(
-    "image_shift", Unit.PIXEL, 0.0, 0.0, 224.0, "largest mean shift of the targets in an image", graded=False
-)
+SHIFT = Severity("image_shift", Unit.PIXEL, 0.0, 0.0, 224.0, "mean shift of the targets in an image", graded=False)
 
 
 def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
-    """Displace and turn every fixed camera (those on the flange, where there is no fixed one), the targets still in view."""
+    """Displace and turn the fixed cameras (or those on the flange where none is fixed), the targets still in view."""
     if level == 0:
         return scenario
     fixed = {camera.name for camera in ctx.cell.cameras if camera.mount == "world"}
@@ -38,7 +36,7 @@ def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Gen
 
 
 def _moved(camera: Camera, points: Array, level: int, ctx: AxisContext, rng: np.random.Generator) -> Camera:
-    """Move a camera on its way around what it looks at, and roll it until its rotation is the one that was asked for."""
+    """Move a camera on its way around what it looks at, and roll it until its rotation is the one asked for."""
     farthest = np.radians(band(ROTATION, level, cell=ctx.cell, axis=NAME, upward=True)[1])
     seen = points[in_view(camera, points)]
     pose = camera.pose_to_world

@@ -36,7 +36,7 @@ def with_items(scenario: Scenario, items: Iterable[Item], *, cell: Cell, parts: 
     looks = {surface.subject: surface for surface in scenario.surfaces.surfaces}
     old = {item.name for item in scenario.layout.items}
     others = tuple(surface for surface in scenario.surfaces.surfaces if surface.subject not in old | names)
-    return scenario.varied(
+    return scenario.replaced(
         assets=tuple(Asset(part=part, content=parts[part].content_id) for part in sorted({i.part for i in chosen})),
         layout=Layout(fixtures=scenario.layout.fixtures, items=chosen),
         matter=Matter(items=tuple(matter.get(i.name) or nominal_matter_of(i, parts) for i in chosen)),

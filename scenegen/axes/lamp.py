@@ -31,7 +31,7 @@ def direction_to(light: Light, aim: Array) -> Array:
 
 
 def illuminance_lux(light: Light, aim: Array) -> float:
-    """Return the illuminance at `aim` of a plane that faces the lamp [lx]; small-source photometry, E = L A cos / d²."""
+    """Return the illuminance at `aim` of a plane that faces the lamp [lx]: L A cos / d², for a small source."""
     if isinstance(light, DomeLight):
         return float(np.pi * light.luminance_nit)
     if isinstance(light, DistantLight):

@@ -6,16 +6,21 @@ from scenegen.axes.axis import Axis
 from scenegen.axes.camera import CAMERA
 from scenegen.axes.contact import CONTACT
 from scenegen.axes.datum import DATUM
+from scenegen.axes.language import LANGUAGE
 from scenegen.axes.lighting import LIGHTING
 from scenegen.axes.misplacement import MISPLACEMENT
+from scenegen.axes.occlusion import OCCLUSION
 from scenegen.axes.pose import POSE
 from scenegen.axes.robot_start import ROBOT_START
+from scenegen.axes.stacking import STACKING
+from scenegen.axes.tilt import TILT
 from scenegen.axes.vibration import VIBRATION
 from scenegen.errors import UnknownName
 
-AXES: dict[str, Axis] = {
-    axis.name: axis for axis in (LIGHTING, POSE, MISPLACEMENT, DATUM, CAMERA, CONTACT, VIBRATION, ROBOT_START)
-}
+_ALL = (
+    LIGHTING, POSE, TILT, STACKING, MISPLACEMENT, OCCLUSION, DATUM, CAMERA, CONTACT, VIBRATION, ROBOT_START, LANGUAGE,
+)  # fmt: skip
+AXES: dict[str, Axis] = {axis.name: axis for axis in _ALL}
 """Every axis by name, in the order in which tables show them."""
 
 

@@ -16,9 +16,8 @@ from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
 from scenegen.cells.loader import BUILTIN, load_cell
 from scenegen.commands.exits import EXIT_FINDINGS
-from scenegen.commands.recipe import Workshop
+from scenegen.commands.recipe import Workshop, inventory_parts
 from scenegen.errors import InvalidOption
-from scenegen.parts.folder import catalogue_for
 from scenegen.record import content_hash
 from scenegen.scenario import Scenario
 from scenegen.streams import stream
@@ -65,7 +64,7 @@ def check(
 
 def _check_cell(name: str, parts: Path, *, as_json: bool) -> bool:
     specification = load_cell(name)
-    findings = check_cell(specification, catalogue_for(specification, folder=parts), AXES)
+    findings = check_cell(specification, inventory_parts(specification, parts), AXES)
     if as_json:
         typer.echo(json.dumps([finding.model_dump(mode="json") for finding in findings]))
     elif findings:
@@ -127,7 +126,7 @@ def _hash_of(path: Path) -> str:
 
 def _self_test(name: str, *, n: int, seed: int, parts: Path, as_json: bool) -> None:
     specification = load_cell(name)
-    workshop = Workshop.of(specification, catalogue_for(specification, folder=parts))
+    workshop = Workshop.of(specification, inventory_parts(specification, parts))
     sampler = partial(sample_base, workshop.cell, workshop.parts)
     report = self_test(workshop.context, sampler, rng=stream(seed, "self-test"), n=n)
     typer.echo(report.canonical_json() if as_json else report.table())

@@ -19,18 +19,16 @@ from scenegen.cells.loader import load_cell
 from scenegen.commands.exits import EXIT_FINDINGS
 from scenegen.commands.options import parse_levels
 from scenegen.commands.progress import SceneProgress, progress_style
-from scenegen.commands.recipe import Recipe
+from scenegen.commands.recipe import Recipe, Workshop, inventory_parts
 from scenegen.design import DesignKind
 from scenegen.errors import InvalidOption, InvalidRecord
 from scenegen.expand import Expansion
-from scenegen.parts.folder import catalogue_for
 from scenegen.pool import Demand, run_ordered
 from scenegen.record import Record
 from scenegen.usd.part_file import part_bytes
 from scenegen.usd.writer import SceneWriter, asset_path, cell_path
 from scenegen.verdict import Finding
 from validators.cell_check import check_cell
-from validators.plan import all_checks, plan_of
 
 COMMIT_ROWS = 500
 """Rows that one commit publishes at most: what an interruption can cost."""
@@ -92,7 +90,7 @@ def expand(
     names = tuple(dict.fromkeys(axis_named(name).name for name in axis))
     chosen = parse_levels(levels)
     specification = load_cell(cell)
-    catalogue = catalogue_for(specification, folder=parts)
+    catalogue = inventory_parts(specification, parts)
     _require_sound(cell, check_cell(specification, catalogue, AXES))
     expansion = Expansion(
         cell_id=specification.content_id,
@@ -109,7 +107,7 @@ def expand(
     store = FolderLibrary.create(library)
     store.lock()
     try:
-        plan = plan_of(all_checks())
+        plan = Workshop.of(specification, catalogue).checker.plan
         recipe = Recipe(str(library), specification, catalogue, expansion, plan.content_id)
         _keep_structures(store, recipe, {f"records/{r.content_id}.json": r for r in (plan, expansion)})
         tally = _run(store, recipe, n, processes=processes or os.cpu_count() or 1, as_json=as_json)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import islice
+from collections.abc import Sequence
+from itertools import cycle, islice
 from pathlib import Path
 
 import typer
@@ -13,9 +14,11 @@ from rich.table import Table
 
 from library.folder import FolderLibrary, library_error
 from library.row import Row
+from scenegen.axes.registry import AXES
 from scenegen.errors import InvalidOption
 from scenegen.imaging.sheet import SheetEntry, contact_sheet
 from scenegen.usd.reader import read_cell_and_parts, read_scenario
+from scenegen.units import Unit
 from scenegen.usd.writer import scene_path
 
 app = typer.Typer(no_args_is_help=True, help="List scenes of a library and draw contact sheets.")
@@ -55,15 +58,12 @@ def sheet(
 ) -> None:
     """Draw a contact sheet: scenes spread evenly over the library, each with its axes and severity."""
     store = FolderLibrary.open(library)
-    rows = [row for row in store.rows() if _wanted(row, axis) and (row.kind != "base" or axis == "")]
-    rows = [row for row in rows if row.kind != "base"] or rows
+    kept = [row for row in store.rows() if _wanted(row, axis)]
+    rows = [row for row in kept if row.kind != "base"] or kept
     if not rows:
         raise InvalidOption("--axis", axis or "(all)", "an axis of which the library holds scenes")
-    step = max(1, len(rows) // count)
     entries = []
-    for row in islice(rows, 0, None, step):
-        if len(entries) == count:
-            break
+    for row in spread(rows, count):
         path = store.path(scene_path(row.scenario_id or ""))
         cell, parts = read_cell_and_parts(path)
         axes, severity = describe_axes(row)
@@ -77,12 +77,39 @@ def sheet(
     typer.echo(f"wrote {output}: {len(entries)} of {len(rows)} scenes")
 
 
+def spread(rows: Sequence[Row], count: int) -> list[Row]:
+    """Choose rows so that every axis and level is seen before one is seen twice; in the order of axes and levels."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(describe_axes(row)[0], []).append(row)
+    shares = Counter(islice(cycle(sorted(groups)), min(count, len(rows))))
+    chosen = []
+    for name in sorted(groups):
+        group, share = groups[name], min(shares[name], len(groups[name]))
+        chosen += [group[index * len(group) // share] for index in range(share)]
+    return chosen
+
+
 def describe_axes(row: Row) -> tuple[str, str]:
-    """Return `axis level, …` and the severities of a row in words."""
+    """Return `axis level, …` and, in words, the severities of a row that are not at their nominal value."""
     settings = row.provenance.axes if row.provenance else ()
     names = ", ".join(f"{setting.axis} {setting.level}" for setting in settings)
-    values = ", ".join(f"{q.name} {q.value:.3g} {q.unit.value}" for setting in settings for q in setting.severity)
+    values = ", ".join(
+        f"{q.name.replace('_', ' ')} {q.value:.3g}{_unit(q.unit)}"
+        for setting in settings
+        for q in setting.severity
+        if q.value != _nominal(setting.axis, q.name)
+    )
     return names, values
+
+
+def _unit(unit: Unit) -> str:
+    return "" if unit in (Unit.NONE, Unit.COUNT) else f" {unit.value}"
+
+
+def _nominal(axis: str, quantity: str) -> float | None:
+    known = AXES[axis].severities if axis in AXES else ()
+    return next((severity.nominal for severity in known if severity.name == quantity), None)
 
 
 def _base(row: Row) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from library.folder import FolderLibrary
 from library.keeper import Keeper
@@ -15,12 +16,18 @@ from scenegen.base import sample_base
 from scenegen.cell import Cell
 from scenegen.expand import Expander, Expansion, Session
 from scenegen.parts.catalogue import Catalogue
+from scenegen.parts.folder import catalogue_with_folder
 from scenegen.place import PlaceOptions
 from validators.check import CheckContext
 from validators.plan import all_checks
 from validators.repair import repair
 from validators.run import Checker
 from validators.usd_stage import usd_stage_check
+
+
+def inventory_parts(cell: Cell, folder: Path) -> Catalogue:
+    """Build the parts of a cell's inventory: built-in ones, and a person's own from a folder."""
+    return catalogue_with_folder([item.part for item in cell.inventory], folder)
 
 
 @dataclass(frozen=True)

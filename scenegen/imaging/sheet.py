@@ -58,8 +58,10 @@ def contact_sheet(
     painters: dict[str, Painter] = {}
     pictures = []
     for entry in entries:
-        painter = painters.setdefault(entry.scenario.cell_id, Painter(entry.cell, entry.parts))
-        pictures.append(_draw(painter, entry, camera, oversampling))
+        cell_id = entry.scenario.cell_id
+        if cell_id not in painters:
+            painters[cell_id] = Painter(entry.cell, entry.parts)
+        pictures.append(_draw(painters[cell_id], entry, camera, oversampling))
     columns = max(min(columns, len(entries)), 1)
     width = max((picture.shape[1] for picture in pictures), default=0)
     step_x, step_y = width + GAP_PX, HEIGHT_PX + CAPTION_PX + GAP_PX

@@ -49,6 +49,7 @@ FAMILIES: tuple[Family, ...] = (
 """Every built-in family, in the order of lists."""
 
 LOOK_ALIKES: tuple[tuple[str, ...], ...] = (
+    ("hex_bolt_m5x16", "hex_bolt_m6x16"),
     ("hex_bolt_m6x16", "hex_bolt_m6x20"),
     ("hex_bolt_m6x20", "hex_bolt_m8x20"),
     ("hex_bolt_m8x20", "hex_bolt_m8x25"),
@@ -74,6 +75,7 @@ LOOK_ALIKES: tuple[tuple[str, ...], ...] = (
     ("compression_spring_1x8x20", "compression_spring_1x10x20"),
     ("retaining_ring_10", "retaining_ring_12"),
     ("retaining_ring_12", "retaining_ring_15"),
+    ("retaining_ring_15", "retaining_ring_20"),
 )
 """Groups of parts that are easily mistaken for each other."""
 

@@ -9,7 +9,7 @@ from scenegen.parts.family import Drawing, Family, Size
 from scenegen.parts.material import RUBBER
 from scenegen.parts.solid import circle, polygon, swept
 
-PIECES = 7
+PIECES = 9
 """Straight collider pieces along the curve."""
 
 

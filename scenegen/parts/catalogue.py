@@ -31,6 +31,10 @@ class Catalogue(Mapping[str, Part]):
         except KeyError:
             raise UnknownName("part", part_id, self._parts) from None
 
+    def __contains__(self, part_id: object) -> bool:
+        """Tell whether there is a part of that id."""
+        return part_id in self._parts
+
     def __iter__(self) -> Iterator[str]:
         """Iterate over part ids."""
         return iter(self._parts)

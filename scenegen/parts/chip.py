@@ -7,14 +7,13 @@ import numpy as np
 from scenegen.geometry import Array
 from scenegen.parts.family import Drawing, Family, Size
 from scenegen.parts.material import SWARF
-from scenegen.parts.pieces import round_piece
-from scenegen.parts.solid import swept
+from scenegen.parts.solid import polygon, swept
 
 COLLIDER_SIDES = 8
 
 
 def draw_chip(size: Size) -> Drawing:
-    """Draw a ribbon wound about Z on a widening helix; its collider is a solid prism: curls do not interlock."""
+    """Draw a ribbon wound about Z on a widening helix; its collider is a solid cone: curls do not interlock."""
     turns, pitch = size["turns_count"], size["pitch"]
     start, end = size["start_radius"], size["end_radius"]
     width, thickness = size["width"] / 2, size["thickness"] / 2
@@ -28,7 +27,8 @@ def draw_chip(size: Size) -> Drawing:
 
     section = [(-thickness, -width), (thickness, -width), (thickness, width), (-thickness, width)]
     solid = swept(section, path, steps=round(24 * turns))
-    collider = round_piece(end + thickness, -width, pitch * turns + width, sides=COLLIDER_SIDES)
+    ends = ((start + thickness, -width), (end + thickness, pitch * turns + width))
+    collider = np.concatenate([[(x, y, z) for x, y in polygon(COLLIDER_SIDES, radius)] for radius, z in ends])
     return Drawing(solid=solid, pieces=(collider,))
 
 

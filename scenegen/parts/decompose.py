@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import coacd
 import numpy as np
 from manifold3d import Manifold
 
@@ -15,10 +14,10 @@ from scenegen.parts.mesh import M_PER_MM, convex_hull, mesh_of
 CONVEX_SHARE = 0.97
 """A solid that fills this share of its hull is taken for convex."""
 MAX_PIECES = 16
-MAX_CORNERS = 32
+MAX_CORNERS = 64
 """Corners of one piece: few, since simulators test each against each."""
-CONCAVITY = 0.05
-"""How deep a piece's hull may cover a hollow, as a share of the part's size (the paper recommends 0.01 to 0.1)."""
+CONCAVITY = 0.1
+"""How deep a piece's hull may cover a hollow, as a share of the part's size (the paper uses 0.01 to 0.1)."""
 SEED = 1
 ORIGIN = np.zeros(3)
 
@@ -35,6 +34,8 @@ def convex_pieces(solid: Manifold) -> tuple[Array, ...]:
     volume, _ = volume_and_center(mesh.vertices, mesh.faces)
     if volume >= CONVEX_SHARE * hull_volume:
         return (_few_corners(corners / M_PER_MM),)
+    import coacd  # heavy: only who adds a part pays for it
+
     coacd.set_log_level("error")
     vertices, faces = cast(Any, mesh.vertices / M_PER_MM), cast(Any, mesh.faces)
     pieces = coacd.run_coacd(
@@ -42,8 +43,9 @@ def convex_pieces(solid: Manifold) -> tuple[Array, ...]:
         threshold=CONCAVITY,
         max_convex_hull=MAX_PIECES,
         preprocess_mode="off",
-        resolution=1000,
-        mcts_iterations=60,
+        resolution=500,
+        mcts_iterations=30,
+        mcts_max_depth=2,
         decimate=True,
         max_ch_vertex=MAX_CORNERS,
         seed=SEED,

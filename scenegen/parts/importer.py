@@ -21,7 +21,7 @@ from scenegen.parts.rays import Indices
 MIN_SIZE_M, MAX_SIZE_M = 0.0005, 0.5
 """Sizes of parts that a sorting cell handles."""
 MAX_TRIANGLES = 20_000
-UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}
+UNITS = {"mm": 0.001, "cm": 0.01, "in": 0.0254, "m": 1.0}
 """Units that a file may be drawn in [m]."""
 
 
@@ -78,9 +78,7 @@ def _check_size(file: Path, size_m: Array, *, unit_known: bool) -> None:
     if MIN_SIZE_M <= largest <= MAX_SIZE_M:
         return
     fitting = [f"--unit {name}" for name, unit in UNITS.items() if MIN_SIZE_M <= largest * unit <= MAX_SIZE_M]
-    remedy = (
-        f"if it is drawn in another unit, say {' or '.join(fitting)}" if fitting and not unit_known else "rescale it"
-    )
+    remedy = f"if it is drawn in another unit, say {', '.join(fitting)}" if fitting and not unit_known else "rescale it"
     raise UnusablePart(str(file), f"is {largest:.3g} m long (accepted: 0.0005 m to 0.5 m)", remedy)
 
 

@@ -6,17 +6,11 @@ import io
 from pathlib import Path
 
 import numpy as np
-import trimesh
 
 from scenegen.errors import MissingExtra, UnreadableStage, UnsafeStage, UnusablePart
 from scenegen.geometry import Array
 from scenegen.parts.rays import Indices
 from scenegen.usd.mesh_file import read_mesh
-
-try:
-    import cascadio
-except ImportError:
-    cascadio = None
 
 MESH_ENDINGS = (".stl", ".obj", ".glb")
 STEP_ENDINGS = (".step", ".stp")
@@ -66,8 +60,10 @@ def _from_usd(path: Path) -> tuple[Array, Indices]:
 
 
 def _step_to_glb(path: Path, data: bytes) -> bytes:
-    if cascadio is None:
-        raise MissingExtra("reading STEP files", "steps")
+    try:
+        import cascadio
+    except ImportError as error:
+        raise MissingExtra("reading STEP files", "steps") from error
     glb = b""
     if data.lstrip().startswith(STEP_MAGIC):
         glb = cascadio.load(data, file_type="step", tol_linear=STEP_DEFLECTION_MM, tol_angular=STEP_ANGLE_RAD)
@@ -77,6 +73,8 @@ def _step_to_glb(path: Path, data: bytes) -> bytes:
 
 
 def _from_mesh(path: Path, data: bytes, ending: str) -> tuple[Array, Indices]:
+    import trimesh  # takes seconds to import: only who adds a part pays for it
+
     kind = ending[1:]
     try:
         # Read from memory: a model's materials and buffers in other files are not followed.

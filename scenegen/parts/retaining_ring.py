@@ -93,6 +93,7 @@ SHAFT_RING = Family(
         "retaining_ring_10": _row(10, 9.3, 1, 3.3, 1.8),
         "retaining_ring_12": _row(12, 11, 1, 3.3, 1.8),
         "retaining_ring_15": _row(15, 13.8, 1, 3.6, 2.2),
+        "retaining_ring_20": {**_row(20, 18.5, 1.2, 4.0, 2.6), "plier_hole": 2.0},
     },
     draw=draw_shaft_ring,
 )

@@ -8,6 +8,7 @@ import numpy as np
 from scenegen.cell import Cell, PhysicsModel
 from scenegen.errors import InvalidRecord, UnknownName
 from scenegen.geometry import Array, Pose
+from scenegen.nominal import nominal_fixtures
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.part import Collider, Part
 from scenegen.scenario import Item, ItemMatter, Layout, Matter
@@ -144,9 +145,9 @@ def _compile(cell: Cell, parts: Catalogue, *, sleep: bool) -> mujoco.MjModel:
     half = (table.size_m[0] / 2, table.size_m[1] / 2, table.size_m[2] / 2)
     body = _fixed_body(spec, "table", table.pose_top_to_world)
     _add_box(body, half, (0.0, 0.0, -half[2]), cell.physics)
-    for name, container in cell.containers.items():
-        body = _fixed_body(spec, name, container.pose_to_world)
-        for size, center in container.boxes().values():
+    for fixture in nominal_fixtures(cell):
+        body = _fixed_body(spec, fixture.name, fixture.pose_to_world)
+        for size, center in cell.containers[fixture.name].boxes().values():
             _add_box(body, size, center, cell.physics)
     for part in dict.fromkeys(item.part for item in cell.inventory):
         _add_meshes(spec, parts[part])

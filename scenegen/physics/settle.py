@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
 from scenegen.cell import Cell
-from scenegen.geometry import angle_between
+from scenegen.geometry import Array, Pose, angle_between
 from scenegen.parts.catalogue import Catalogue
+from scenegen.physics.balance import Balance
 from scenegen.physics.model import SceneModel
 from scenegen.scenario import Layout, Matter
 
 STEPS_AT_ONCE = 5
 """Steps between two looks at who is awake; a scene sleeps after 10 quiet steps, so more would be wasted."""
+
+
+NUDGE_M_S = 0.015
+"""Speed of the nudge that a resting scene must withstand [m/s]: as if dropped by 11 µm.
+
+Without it a part that is balanced on an edge counts as resting while it is still too slow to see.
+"""
+NUDGE_DIRECTIONS_RAD = (0.0, math.pi, math.pi / 2, -math.pi / 2)
+"""From where it comes, one after the other; items that plainly rest are left alone."""
+HELD_M = 0.0005
+"""An item that nudges moved less than this withstood them [m]; a rotation counts at the part's radius."""
+GOLDEN_ANGLE_RAD = 2.399963
+"""Turns the nudge's direction from slot to slot, so that neighbours are not pushed alike."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +66,7 @@ class Settler:
 
     def __init__(self, cell: Cell, parts: Catalogue) -> None:
         self._scene = SceneModel(cell, parts, sleep=True)
+        self._balance = Balance(self._scene)
         self._radius_m = np.array([parts[part].radius_m for part in self._scene.slots.values()])
 
     def settle(self, layout: Layout, matter: Matter, *, limit_s: float = 2.0) -> Settled:
@@ -58,7 +75,7 @@ class Settler:
         Args:
             layout: Where the items start, with zero velocity.
             matter: Mass properties and friction of every item.
-            limit_s: Longest simulated time [s].
+            limit_s: Longest simulated time until rest [s]; nudges may take as long again.
 
         Raises:
             UnknownName: An item is no slot of the cell, or a fixture or an item's matter is missing.
@@ -66,39 +83,73 @@ class Settler:
         """
         scene = self._scene
         scene.load(layout, matter)
-        if not self._run(limit_s):
-            return _diverged(layout, scene.data.time)
-        poses = scene.poses(layout)
-        starts = [item.pose_to_world for item in layout.items]
-        names = [item.name for item in layout.items]
-        moved = [float(np.linalg.norm(end.position - start.position)) for start, end in zip(starts, poses, strict=True)]
-        turned = [float(angle_between(start.quat, end.quat)) for start, end in zip(starts, poses, strict=True)]
-        items = tuple(
-            item.model_copy(update={"pose_to_world": pose}) for item, pose in zip(layout.items, poses, strict=True)
-        )
+        finite, seconds = self._run(scene.rows(layout), limit_s)
+        if not finite:
+            return _diverged(layout, seconds)
+        poses, names = scene.poses(layout), [item.name for item in layout.items]
+        moved, turned = _movement([item.pose_to_world for item in layout.items], poses)
+        items = tuple(item.replaced(pose_to_world=pose) for item, pose in zip(layout.items, poses, strict=True))
         return Settled(
-            layout=layout.model_copy(update={"items": items}),
-            drift_m=dict(zip(names, moved, strict=True)),
-            rotation_rad=dict(zip(names, turned, strict=True)),
+            layout=layout.replaced(items=items),
+            drift_m=dict(zip(names, moved.tolist(), strict=True)),
+            rotation_rad=dict(zip(names, turned.tolist(), strict=True)),
             speed_m_s=self._speed(scene.rows(layout)),
-            penetration_m=self._penetration(),
+            penetration_m=self._balance.penetration(),
             finite=True,
-            seconds=scene.data.time,
+            seconds=seconds,
         )
 
-    def _run(self, limit_s: float) -> bool:
-        """Step until all items sleep or the limit is reached; tell whether the state stayed finite."""
+    def _run(self, rows: np.ndarray, limit_s: float) -> tuple[bool, float]:
+        """Step until all items sleep where they withstand nudges.
+
+        Returns:
+            Whether the state stayed finite, and the time at which the final rest began [s].
+        """
+        data = self._scene.data
+        finite, left = self._rest(round(limit_s / self._scene.model.opt.timestep))
+        rested_s, budget = data.time, round(limit_s / self._scene.model.opt.timestep)
+        while finite and left > 0 and budget > 0:
+            rest = data.qpos.copy()
+            finite, budget = self._nudge(rows, budget)
+            if finite and budget > 0 and self._moved(rest, rows) < HELD_M:
+                # The nudges were a question; the answer leaves no mark.
+                data.qpos[:] = rest
+                break
+            rested_s = data.time
+        return finite, rested_s
+
+    def _nudge(self, rows: np.ndarray, steps: int) -> tuple[bool, int]:
+        """Push what may only be balanced from four sides; return whether all stayed finite, and the steps left."""
+        doubtful, finite = self._balance.doubtful(rows), True
+        for direction in NUDGE_DIRECTIONS_RAD if len(doubtful) else ():
+            if not finite or steps == 0:
+                break
+            # By slot, so that a slot is always pushed alike.
+            angle = GOLDEN_ANGLE_RAD * doubtful + direction
+            push = NUDGE_M_S * np.column_stack([np.cos(angle), np.sin(angle)])
+            self._scene.data.qvel.reshape(-1, 6)[doubtful, :2] = push
+            finite, steps = self._rest(steps)
+        return finite, steps
+
+    def _moved(self, rest: Array, rows: np.ndarray) -> float:
+        """Greatest movement since a state of rest [m]; a rotation counts at the part's radius."""
+        before, after = rest.reshape(-1, 7)[rows], self._scene.data.qpos.reshape(-1, 7)[rows]
+        shift = np.linalg.norm(after[:, :3] - before[:, :3], axis=1)
+        turn = angle_between(before[:, [4, 5, 6, 3]], after[:, [4, 5, 6, 3]]) * self._radius_m[rows]
+        return float(np.maximum(shift, turn).max(initial=0.0))
+
+    def _rest(self, steps: int) -> tuple[bool, int]:
+        """Step until all items sleep; return whether the state stayed finite, and how many steps are left."""
         model, data = self._scene.model, self._scene.data
-        left = round(limit_s / model.opt.timestep)
-        while left > 0:
-            steps = min(STEPS_AT_ONCE, left)
-            mujoco.mj_step(model, data, nstep=steps)
-            left -= steps
+        while steps > 0:
+            count = min(STEPS_AT_ONCE, steps)
+            mujoco.mj_step(model, data, nstep=count)
+            steps -= count
             if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
-                return False
+                return False, steps
             if data.ntree_awake == 0:
                 break
-        return True
+        return True, steps
 
     def _speed(self, rows: np.ndarray) -> float:
         qvel = self._scene.data.qvel.reshape(-1, 6)[rows]
@@ -106,15 +157,12 @@ class Settler:
         angular = np.linalg.norm(qvel[:, 3:], axis=1) * self._radius_m[rows]
         return float(np.maximum(linear, angular).max(initial=0.0))
 
-    def _penetration(self) -> float:
-        """Deepest contact of the present state, sleeping pairs included."""
-        model, data = self._scene.model, self._scene.data
-        sleep = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
-        model.opt.enableflags &= ~sleep
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_collision(model, data)
-        model.opt.enableflags |= sleep
-        return float(max(0.0, -data.contact.dist.min(initial=0.0)))
+
+def _movement(starts: Sequence[Pose], ends: Sequence[Pose]) -> tuple[Array, Array]:
+    """Distances [m] and rotations [rad] between poses, shapes [n]."""
+    before = np.array([(*pose.position_m, *pose.quat_xyzw) for pose in starts]).reshape(-1, 7)
+    after = np.array([(*pose.position_m, *pose.quat_xyzw) for pose in ends]).reshape(-1, 7)
+    return np.linalg.norm(after[:, :3] - before[:, :3], axis=1), angle_between(before[:, 3:], after[:, 3:])
 
 
 def _diverged(layout: Layout, seconds: float) -> Settled:

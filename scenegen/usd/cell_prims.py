@@ -11,20 +11,20 @@ from scenegen.nominal import nominal_cameras, nominal_motion, nominal_sensor
 from scenegen.scenario import Look, Motion, Task
 from scenegen.usd.camera_prims import camera_prim
 from scenegen.usd.light_prims import light_prim
-from scenegen.usd.prim import Attribute, Prim
+from scenegen.usd.prim import Attribute, Prim, Relationship
 from scenegen.usd.shared_prims import (
     LABELS_SCHEMA,
-    bindings,
     box_attributes,
     label_attribute,
     material,
     pose_attributes,
+    seen_as,
+    touched_as,
 )
 
 WORLD = "/World"
 LOOKS = f"{WORLD}/Looks"
-_BODY_SCHEMAS = ("PhysicsRigidBodyAPI", "MaterialBindingAPI", LABELS_SCHEMA)
-_COLLIDER_SCHEMAS = ("PhysicsCollisionAPI", LABELS_SCHEMA)
+_COLLIDER_SCHEMAS = ("PhysicsCollisionAPI", "MaterialBindingAPI", LABELS_SCHEMA)
 
 
 def fixture_looks(cell: Cell) -> dict[str, Look]:
@@ -103,12 +103,12 @@ def _table(cell: Cell) -> Prim:
     return Prim(
         "table",
         "Cube",
-        schemas=("MaterialBindingAPI", *_COLLIDER_SCHEMAS),
+        schemas=_COLLIDER_SCHEMAS,
         attributes=(
             label_attribute("table"),
             *box_attributes(Pose.of(center, table.pose_top_to_world.quat), table.size_m),
         ),
-        relationships=bindings(f"{LOOKS}/table"),
+        relationships=_bindings("table"),
     )
 
 
@@ -131,6 +131,7 @@ def _robot(cell: Cell) -> Prim:
         schemas=(LABELS_SCHEMA,),
         attributes=(
             label,
+            *pose_attributes(Pose(position_m=(0.0, 0.0, height / 2))),
             Attribute("axis", "token", "Z", uniform=True),
             Attribute("radius", "double", radius),
             Attribute("height", "double", height),
@@ -154,19 +155,26 @@ def _fixture(name: str, container: Container, pose: Pose, label: str) -> Prim:
             part,
             "Cube",
             schemas=_COLLIDER_SCHEMAS,
-            attributes=(label_attribute(label), *box_attributes(Pose.of(center), tuple(2 * h for h in half))),
+            attributes=(
+                label_attribute(label),
+                *box_attributes(Pose.of(center), (2 * half[0], 2 * half[1], 2 * half[2])),
+            ),
         )
         for part, (half, center) in container.boxes().items()
     )
     return Prim(
         name,
         "Xform",
-        schemas=_BODY_SCHEMAS,
+        schemas=("PhysicsRigidBodyAPI", LABELS_SCHEMA),
         attributes=(
             label_attribute(label),
             Attribute("physics:kinematicEnabled", "bool", True),
             *pose_attributes(pose),
         ),
-        relationships=bindings(f"{LOOKS}/{name}"),
         children=boxes,
     )
+
+
+def _bindings(subject: str) -> tuple[Relationship, ...]:
+    path = f"{LOOKS}/{subject}"
+    return seen_as(path), touched_as(path)

@@ -56,7 +56,7 @@ def _distant(view: PrimView) -> dict[str, Any]:
     if not view.value("inputs:normalize"):
         raise view.fail("inputs:normalize is off - accepted: on, so that inputs:intensity is an illuminance in lux")
     degrees = view.number("inputs:angle")
-    exact = view.number(ANGLE) if view.has(ANGLE) else None
+    exact = quantise(view.number(ANGLE)) if view.has(ANGLE) else None
     if exact is None or angle_deg(exact) != quantise(degrees):
         exact = degrees * 0.017453292519943295
     return {"illuminance_lux": _intensity(view), "angle_rad": exact, "quat_xyzw": pose_of(view).quat_xyzw}

@@ -105,6 +105,11 @@ def material(name: str, look: Look, friction: float, *, scope: str) -> Prim:
     )
 
 
-def bindings(path: str) -> tuple[Relationship, ...]:
-    """Bind one material for rendering and for physics."""
-    return (Relationship("material:binding", (path,)), Relationship("material:binding:physics", (path,)))
+def seen_as(path: str) -> Relationship:
+    """Bind a material for rendering; the prim applies `MaterialBindingAPI`."""
+    return Relationship("material:binding", (path,))
+
+
+def touched_as(path: str) -> Relationship:
+    """Bind a material for physics, at the collider itself: UsdPhysics' parser does not look at its parents."""
+    return Relationship("material:binding:physics", (path,))

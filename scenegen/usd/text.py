@@ -115,7 +115,7 @@ def _with_metadata(attribute: Attribute, pad: str) -> str:
         line += f" (\n{pad}    interpolation = {quoted(interpolation)}\n{pad})"
     if source:
         connection = f"{head}.connect = <{source}>\n"
-        return connection if value is None else f"{line}\n{connection}"
+        return connection if line == head else f"{line}\n{connection}"
     return line + "\n"
 
 

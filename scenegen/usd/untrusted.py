@@ -17,7 +17,8 @@ from pathlib import Path
 from scenegen.errors import UnsafeStage
 
 LAYER_EXTENSIONS = (".usd", ".usda", ".usdc", ".usdz")
-_INSPECTION = Path(__file__).with_name("inspection.py")
+_PACKAGES = str(Path(__file__).parents[2])
+_INSPECTION = f"import sys; sys.path.insert(0, {_PACKAGES!r}); from scenegen.usd.inspection import main; main()"
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class StageLimits:
     """Nesting of prims."""
     file_bytes: int = 256 * 2**20
     """Size of all files together."""
+    numbers: int = 10_000_000
+    """Numbers in all attributes of all files together: a few bytes of a binary file can hold millions."""
     memory_bytes: int = 2**30
     """Memory that the inspecting process may take (its data; address space that is only reserved does not count)."""
     seconds: float = 5.0
@@ -72,7 +75,7 @@ def _inspect(path: str, root: str, limits: StageLimits) -> dict[str, str] | None
     request = json.dumps({"path": path, "root": root, "limits": asdict(limits)})
     try:
         done = subprocess.run(
-            [sys.executable, "-I", str(_INSPECTION)],
+            [sys.executable, "-I", "-c", _INSPECTION],
             input=request,
             capture_output=True,
             text=True,
@@ -87,6 +90,9 @@ def _inspect(path: str, root: str, limits: StageLimits) -> dict[str, str] | None
         return json.loads(done.stdout)
     if done.returncode == -24:  # SIGXCPU
         return {"file": path, "rule": "time", "detail": f"it was not understood within {limits.seconds:g} s"}
+    if done.returncode == 1:  # an exception that the inspection did not expect: what it cannot read is not opened
+        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        return {"file": path, "rule": "syntax", "detail": f"it cannot be inspected ({last})"}
     size = f"{limits.memory_bytes / 2**20:g} MiB"
     detail = f"the process that read it within {size} of memory ended with status {done.returncode}"
     return {"file": path, "rule": "resources", "detail": detail}

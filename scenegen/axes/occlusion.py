@@ -1,0 +1,171 @@
+"""Axis `occlusion`: a cable, glove or chip, or a neighbour, lies in the camera's line of sight to a target."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from scenegen.axes.axis import Axis, AxisContext, Severity, band
+from scenegen.axes.items import ITEM_FACETS, free_slots, targets_in, with_items
+from scenegen.axes.rest import explained, settled
+from scenegen.axes.touch import body_of, gap_above
+from scenegen.cell import Role
+from scenegen.errors import VariationFailed
+from scenegen.footprint import stable_footprints
+from scenegen.geometry import Array, Pose, quat_multiply, quat_yaw
+from scenegen.parts.part import Part
+from scenegen.scenario import Cause, Item, Scenario
+from scenegen.units import Quantity, Unit
+
+NAME = "occlusion"
+TRIES = 10
+"""Most combinations of a target and an occluder."""
+STEPS = 7
+"""Places on the way to the target at which the hidden share is looked at."""
+SETTLES = 3
+"""Most settles of one combination."""
+PLAY_M = 0.0002
+"""Gap at which the occluder is let go [m]."""
+
+HIDDEN = Severity(
+    "hidden_share", Unit.SHARE, 0.0, 0.0, 0.85, "largest hidden share of a target, seen by the overhead camera"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """An occluder on its way over a target."""
+
+    item: Item
+    """The occluder, anywhere."""
+    part: Part
+    quat: Array
+    start: Array
+    """Where its frame's origin covers the target most [m], shape [2]."""
+    away: Array
+    """Unit direction in which it leaves the target, shape [2]."""
+    reach_m: float
+    """How far it must go to leave the target uncovered [m]."""
+
+
+def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+    """Lay an occluder over a target, as far as hides the asked share of it, and let it come to rest."""
+    if level == 0:
+        return scenario
+    near, far = band(HIDDEN, level, cell=ctx.cell, axis=NAME, upward=True)
+    targets = targets_in(scenario, ctx.cell)
+    failed: Counter[str] = Counter()
+    for _ in range(TRIES):
+        target = targets[int(rng.integers(len(targets)))] if targets else None
+        occluder = target and _occluder(scenario, target, ctx, rng)
+        if target is None or occluder is None:
+            raise VariationFailed(
+                NAME, level, "no_occluder", "nothing is left in the inventory that could hide a target"
+            )
+        found = _covered(scenario, target, _cover(occluder, target, ctx, rng), (near, far), ctx)
+        if isinstance(found, Scenario):
+            return found
+        failed[found] += 1
+    raise VariationFailed(
+        NAME, level, "not_hidden", f"{TRIES} covers hide no share of {near:.2f}-{far:.2f}, {dict(failed)}"
+    )
+
+
+def _occluder(scenario: Scenario, target: Item, ctx: AxisContext, rng: np.random.Generator) -> Item | None:
+    """Draw a kind of occluder that is left in the inventory, or a neighbour of the target."""
+    slots = ctx.cell.slots
+    free = {slots[slot].part: slot for slot in reversed(free_slots(scenario, ctx.cell, Role.OCCLUDER))}
+    neighbours = [item for item in targets_in(scenario, ctx.cell) if item.name != target.name]
+    choices = len(free) + bool(neighbours)
+    if not choices:
+        return None
+    index = int(rng.integers(choices))
+    if index == len(free):
+        return neighbours[int(rng.integers(len(neighbours)))].replaced(cause=Cause.PILED)
+    part, slot = sorted(free.items())[index]
+    return Item(name=slot, part=part, zone="feed", cause=Cause.OBSTRUCTION, pose_to_world=Pose())
+
+
+def _cover(occluder: Item, target: Item, ctx: AxisContext, rng: np.random.Generator) -> Cover:
+    """Draw how the occluder comes: its resting pose, its yaw, which point of it covers the target, and from where."""
+    part = ctx.parts[occluder.part]
+    probabilities = np.array([pose.probability for pose in part.stable_poses])
+    index = int(rng.choice(len(probabilities), p=probabilities / probabilities.sum()))
+    yaw_rad, bearing = rng.uniform(0, 2 * np.pi, 2)
+    quat = quat_multiply(quat_yaw(yaw_rad), part.stable_poses[index].quat_xyzw)
+    hull = stable_footprints(part)[index].hull * np.exp(1j * yaw_rad)
+    weights = rng.dirichlet(np.ones(len(hull)))
+    anchor = complex(weights @ hull)
+    start = target.pose_to_world.position[:2] - np.array([anchor.real, anchor.imag])
+    return Cover(
+        item=occluder,
+        part=part,
+        quat=quat,
+        start=start,
+        away=np.array([np.cos(bearing), np.sin(bearing)]),
+        reach_m=float(np.abs(hull - anchor).max()) + ctx.parts[target.part].radius_m,
+    )
+
+
+def _covered(
+    scenario: Scenario, target: Item, cover: Cover, limits: tuple[float, float], ctx: AxisContext
+) -> Scenario | str:
+    """Find the place at which a cover, at rest, hides a share within the limits; or say why there is none."""
+    near, far = limits
+    wanted = (near + far) / 2
+    steps = np.linspace(0.0, 1.0, STEPS)
+    hovering = [_laid(scenario, cover, step, ctx) for step in steps]
+    shares = np.array([ctx.hidden_share(placed, target.name) for placed in hovering])
+    if shares.max() < near:
+        return "too_little"
+    step = float(np.interp(-wanted, -np.maximum.accumulate(shares[::-1])[::-1], steps))
+    share = 0.0
+    for _ in range(SETTLES):
+        rested = settled(_laid(scenario, cover, step, ctx), ctx)
+        if rested is None:
+            return "not_at_rest"
+        share = hidden_most(rested, ctx)
+        if near < share <= far:
+            return explained(rested, ctx)
+        step = float(np.clip(step + 0.5 * (share - wanted), 0.0, 1.0))
+    return "too_much" if share > far else "too_little"
+
+
+def _laid(scenario: Scenario, cover: Cover, step: float, ctx: AxisContext) -> Scenario:
+    """Put the occluder at a step of its way, a hair above the floor and all that lies below it."""
+    x, y = cover.start + step * cover.reach_m * cover.away
+    body = body_of(cover.part).at(Pose.of((x, y, 0.0), cover.quat))
+    low, high = body.points[:, :2].min(axis=0), body.points[:, :2].max(axis=0)
+    floor = next(f.pose_to_world.position_m[2] for f in scenario.layout.fixtures if f.name == "feed")
+    gap = float(body.points[:, 2].min()) - floor
+    for item in scenario.layout.items:
+        part, (ix, iy, _) = ctx.parts[item.part], item.pose_to_world.position_m
+        beside = (low - part.radius_m > (ix, iy)) | (high + part.radius_m < (ix, iy))
+        if item.name != cover.item.name and not beside.any():
+            gap = min(gap, gap_above(body, body_of(part).at(item.pose_to_world)))
+    item = cover.item.replaced(pose_to_world=Pose.of((x, y, PLAY_M - gap), cover.quat))
+    others = [other for other in scenario.layout.items if other.name != item.name]
+    return with_items(scenario, [*others, item], cell=ctx.cell, parts=ctx.parts)
+
+
+def hidden_most(scenario: Scenario, ctx: AxisContext) -> float:
+    """Return the largest hidden share of any target in the feed."""
+    return max((ctx.hidden_share(scenario, item.name) for item in targets_in(scenario, ctx.cell)), default=0.0)
+
+
+def measure(base: Scenario, varied: Scenario, *, ctx: AxisContext) -> tuple[Quantity, ...]:
+    """Measure the largest hidden share of any target in the feed."""
+    return (Quantity(name=HIDDEN.name, value=hidden_most(varied, ctx), unit=HIDDEN.unit),)
+
+
+OCCLUSION = Axis(
+    name=NAME,
+    doc="A cable, glove, chip or neighbour lies over a target and hides part of it from the overhead camera.",
+    touches=ITEM_FACETS,
+    severities=(HIDDEN,),
+    aliases=("LIBERO-Plus: Objects Layout (added objects)", "Colosseum: distractor object (nearest)"),
+    vary=vary,
+    measure=measure,
+)

@@ -1,0 +1,126 @@
+"""Axis `stacking`: targets lie on other targets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scenegen.axes.axis import Axis, AxisContext, Severity, count_at
+from scenegen.axes.items import fixture_pose, targets_in
+from scenegen.axes.rest import RAISED_M, explained, lift_m, settled, trial
+from scenegen.axes.touch import body_of, gap_above
+from scenegen.errors import VariationFailed
+from scenegen.geometry import Pose, quat_multiply, quat_yaw
+from scenegen.scenario import Cause, Facet, Item, Scenario
+from scenegen.units import Quantity, Unit
+
+NAME = "stacking"
+TRIES = 40
+PLAY_M = 0.0002
+"""Gap at which a part is let go above another one [m]."""
+OFF_CENTER = 0.25
+"""Greatest offset of a stacked part's middle from that of what carries it, as a share of the carrier's radius."""
+
+COUNT = Severity("stacked", Unit.COUNT, 0.0, 0.0, 5.0, "targets that lie on others and do not touch the floor")
+HEIGHT = Severity(
+    "height", Unit.METRE, 0.0, 0.0, 0.05, "greatest height of a stacked target above the floor", graded=False
+)
+
+
+def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+    """Put targets onto others, one after the other, and let each come to rest."""
+    if level == 0:
+        return scenario
+    count = count_at(COUNT, level, cell=ctx.cell, axis=NAME)
+    before = len(stacked(scenario, ctx))
+    current, tries = scenario, 0
+    while len(stacked(current, ctx)) < before + count:
+        tries += 1
+        if tries > TRIES:
+            raise VariationFailed(NAME, level, "not_resting", f"{TRIES} trials stacked fewer than {count} targets")
+        rested = _one_more(current, ctx, rng)
+        if rested is not None and len(stacked(rested, ctx)) == len(stacked(current, ctx)) + 1:
+            current = rested
+    rested = settled(current, ctx)
+    if rested is None or len(stacked(rested, ctx)) != before + count:
+        raise VariationFailed(NAME, level, "not_resting", "the piles fell when all came to rest together")
+    return explained(rested, ctx)
+
+
+def _one_more(scenario: Scenario, ctx: AxisContext, rng: np.random.Generator) -> Scenario | None:
+    """Lay one target that lies on the floor onto another target; None where it does not come to rest."""
+    targets = targets_in(scenario, ctx.cell)
+    top = stacked(scenario, ctx)
+    loose = [item for item in targets if item.name not in top and not _carries(item, targets, ctx)]
+    if not loose or len(targets) < 2:
+        return None
+    item = loose[int(rng.integers(len(loose)))]
+    carriers = [other for other in targets if other.name != item.name]
+    carrier = carriers[int(rng.integers(len(carriers)))]
+    pose = _above(item, carrier, ctx, rng)
+    if pose is None:
+        return None
+    moved = item.replaced(cause=Cause.PILED, pose_to_world=pose)
+    items = tuple(moved if other.name == item.name else other for other in scenario.layout.items)
+    return trial(scenario.varied(layout=scenario.layout.replaced(items=items)), {item.name: pose}, ctx)
+
+
+def _above(item: Item, carrier: Item, ctx: AxisContext, rng: np.random.Generator) -> Pose | None:
+    """Pose of an item in a stable orientation, a hair above the middle of another one; None where it would miss it."""
+    part, below = ctx.parts[item.part], ctx.parts[carrier.part]
+    probabilities = np.array([pose.probability for pose in part.stable_poses])
+    rest = part.stable_poses[int(rng.choice(len(probabilities), p=probabilities / probabilities.sum()))]
+    quat = quat_multiply(quat_yaw(rng.uniform(0, 2 * np.pi)), rest.quat_xyzw)
+    middle = carrier.pose_to_world.apply(np.array(below.mass.center_of_mass_m))
+    bearing, offset = rng.uniform(0, 2 * np.pi), OFF_CENTER * below.radius_m * np.sqrt(rng.uniform())
+    own = Pose.of((0, 0, 0), quat).apply(np.array(part.mass.center_of_mass_m))
+    x, y = middle[:2] - own[:2] + offset * np.array([np.cos(bearing), np.sin(bearing)])
+    high = float(carrier.pose_to_world.position_m[2]) + below.radius_m + part.radius_m
+    gap = gap_above(body_of(part).at(Pose.of((x, y, high), quat)), body_of(below).at(carrier.pose_to_world))
+    return Pose.of((x, y, high - gap + PLAY_M), quat) if np.isfinite(gap) else None
+
+
+def _carries(item: Item, targets: list[Item], ctx: AxisContext) -> bool:
+    """Tell whether another target lies above an item's middle, and so may rest on it."""
+    x, y, z = item.pose_to_world.position_m
+    for other in targets:
+        ox, oy, oz = other.pose_to_world.position_m
+        near = ctx.parts[item.part].radius_m + ctx.parts[other.part].radius_m
+        if (
+            other.name != item.name
+            and oz > z + RAISED_M
+            and np.hypot(ox - x, oy - y) < near
+            and other.cause is Cause.PILED
+        ):
+            return True
+    return False
+
+
+def stacked(scenario: Scenario, ctx: AxisContext) -> set[str]:
+    """Name the targets in the feed that do not touch its floor."""
+    return {item.name for item in targets_in(scenario, ctx.cell) if lift_m(item, scenario, ctx) > RAISED_M}
+
+
+def measure(base: Scenario, varied: Scenario, *, ctx: AxisContext) -> tuple[Quantity, ...]:
+    """Count the targets that lie on others and did not in the base, and measure how high the highest reaches."""
+    names = stacked(varied, ctx) - stacked(base, ctx)
+    floor = fixture_pose(varied.layout, "feed").position_m[2]
+    tops = [
+        float(item.pose_to_world.apply(ctx.parts[item.part].collision_vertices)[:, 2].max()) - floor
+        for item in targets_in(varied, ctx.cell)
+        if item.name in names
+    ]
+    return (
+        Quantity(name=COUNT.name, value=len(names), unit=COUNT.unit),
+        Quantity(name=HEIGHT.name, value=max(tops, default=0.0), unit=HEIGHT.unit),
+    )
+
+
+STACKING = Axis(
+    name=NAME,
+    doc="Targets lie on other targets, at rest.",
+    touches=frozenset({Facet.LAYOUT}),
+    severities=(COUNT, HEIGHT),
+    aliases=("no field term: piled parts", "RoboTwin: clutter (nearest)"),
+    vary=vary,
+    measure=measure,
+)
