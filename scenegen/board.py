@@ -8,8 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scenegen.footprint import Footprint, Outline, Plane, Stencils, circle_about, gaps
+from scenegen.footprint import Footprint, Outline, Outlines, Plane, Stencils, circle_about, gaps
 from scenegen.geometry import Array
+
+AT_ONCE = 4
+"""Candidates whose exact distances are found at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +26,8 @@ class Candidates:
     """Where the part frame's origin lies, shape [k]."""
     yaws_rad: Array
     """Shape [k]."""
+    turns: Plane
+    """exp(i yaw), shape [k]."""
     inside: NDArray[np.bool_]
     """Whether it keeps its clearance to the zone's walls, shape [k]."""
     circles: Plane
@@ -35,20 +40,20 @@ class Candidates:
         """Build candidates, shape [k] or [n, k], and try them against the walls ±`half_m`, shape [2]."""
         turns = np.exp(1j * yaws_rad)
         inside = stencils.inside(kinds, places, turns, half_m)
-        return cls(stencils, kinds, places, yaws_rad, inside, stencils.circles(kinds, places, turns))
+        return cls(stencils, kinds, places, yaws_rad, turns, inside, stencils.circles(kinds, places, turns))
 
     def row(self, index: int) -> Candidates:
         """Return the candidates of one part out of many, from shape [n, k] to shape [k]."""
-        arrays = (self.kinds, self.places, self.yaws_rad, self.inside, self.circles)
+        arrays = (self.kinds, self.places, self.yaws_rad, self.turns, self.inside, self.circles)
         return Candidates(self.stencils, *(array[index] for array in arrays))
 
     def footprint(self, index: int) -> Footprint:
         """Return the footprint of a candidate."""
         return self.stencils.footprints[self.kinds[index]]
 
-    def outline(self, index: int) -> Outline:
-        """Return the outline of a candidate at its place."""
-        return self.footprint(index).at(complex(self.places[index]), float(self.yaws_rad[index]))
+    def outlines(self, rows: NDArray[np.intp]) -> Outlines:
+        """Return the outlines of some candidates at their places, shape [n]."""
+        return self.stencils.outlines(self.kinds[rows], self.places[rows], self.turns[rows])
 
 
 @dataclass(frozen=True)
@@ -72,9 +77,9 @@ class Board:
         self.clearance_m = clearance_m
         self._index: dict[str, int] = {}
         self._lying: list[_Lying | Outline] = []
-        self._fixed: set[int] = set()
         self._centers = np.empty(capacity, complex)
         self._radii_m = np.empty(capacity)
+        self._fixed = np.zeros(capacity, bool)
 
     def put(self, name: str, footprint: Footprint, place: complex, yaw_rad: float) -> None:
         """Lay a footprint down under a name, in the place of what lay there under that name."""
@@ -90,7 +95,7 @@ class Board:
     def block(self, name: str, outline: Outline) -> None:
         """Lay down a fixture's outline."""
         self._lay(name, outline, *circle_about(outline))
-        self._fixed.add(self._index[name])
+        self._fixed[self._index[name]] = True
 
     def first_free(self, candidates: Candidates, rejections: Counter[str], *, ignore: str | None = None) -> int | None:
         """Return the index of the first candidate that keeps clear of everything, or None.
@@ -101,15 +106,19 @@ class Board:
             ignore: Name of what does not count, for example the part that is being moved.
         """
         near = self._near(candidates, ignore)
-        touched = np.any(near, axis=1).tolist()
-        for index, inside in enumerate(candidates.inside.tolist()):
-            if not inside:
-                rejections["wall"] += 1
-            elif touched[index] and (reason := self._hit(candidates.outline(index), np.flatnonzero(near[index]))):
-                rejections[reason] += 1
-            else:
-                return index
-        return None
+        doubtful = np.any(near, axis=1) & candidates.inside
+        certain = np.flatnonzero(candidates.inside & ~doubtful)
+        end = int(certain[0]) if len(certain) else len(candidates.kinds)
+        found = None if end == len(candidates.kinds) else end
+        rows = np.flatnonzero(doubtful[:end])
+        for start in range(0, len(rows), AT_ONCE):
+            some = rows[start : start + AT_ONCE]
+            free = np.flatnonzero(self._free(candidates, some, near[some], rejections))
+            if len(free):
+                found = end = int(some[free[0]])
+                break
+        rejections["wall"] += end - int(np.count_nonzero(candidates.inside[:end]))
+        return found
 
     def nearest_m(self, name: str) -> float:
         """Return the exact distance from what lies under a name to its nearest neighbour [m], at most the clearance."""
@@ -125,18 +134,26 @@ class Board:
         count = len(self._lying)
         offset = candidates.circles[:, None] - self._centers[:count]
         reach = candidates.stencils.radii_m[candidates.kinds][:, None] + (self._radii_m[:count] + self.clearance_m)
-        near = np.abs(offset) < reach
+        near = offset.real**2 + offset.imag**2 < reach * reach
         if ignore in self._index:
             near[:, self._index[ignore]] = False
         return near
 
-    def _hit(self, outline: Outline, others: NDArray[np.intp]) -> str | None:
-        """Narrow phase: what kind of thing an outline comes too near to, by exact distance."""
-        distances = gaps(outline, [self._outline(other) for other in others])
-        hit = others[distances < self.clearance_m].tolist()
-        if not hit:
-            return None
-        return "fixture" if self._fixed.issuperset(hit) else "overlap"
+    def _free(
+        self, candidates: Candidates, rows: NDArray[np.intp], near: NDArray[np.bool_], rejections: Counter[str]
+    ) -> NDArray[np.bool_]:
+        """Narrow phase: which candidates keep clear, by exact distance; counts those before the first one that does."""
+        own, others = near.nonzero()
+        outlines = candidates.outlines(rows)
+        too_near = gaps(outlines[own], [self._outline(other) for other in others.tolist()]) < self.clearance_m
+        hit, overlap = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
+        hit[own[too_near]] = True
+        overlap[own[too_near & ~self._fixed[others]]] = True
+        first = len(rows) if hit.all() else int(hit.argmin())
+        overlaps = int(np.count_nonzero(overlap[:first]))
+        rejections["overlap"] += overlaps
+        rejections["fixture"] += first - overlaps
+        return ~hit
 
     def _outline(self, index: int) -> Outline:
         lying = self._lying[index]

@@ -6,6 +6,7 @@ Points of the plane are complex numbers x + iy [m], so that a yaw is a factor ex
 from __future__ import annotations
 
 import cmath
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,6 +25,7 @@ LEAN_TOLERANCE = 2e-3
 """How far a part may lean and still count as resting in a stable pose [rad]."""
 
 Outline = shapely.Geometry
+Outlines = NDArray[np.object_]
 Plane = NDArray[np.complex128]
 """Points of the plane, x + iy [m]."""
 
@@ -99,13 +101,19 @@ def resting(part: Part, quat_xyzw: ArrayLike) -> tuple[int, float] | None:
     Returns:
         The index of the stable pose and the yaw [rad] that turns it into the rotation; None where it leans.
     """
-    stable = np.array([pose.quat_xyzw for pose in part.stable_poses])
-    delta = quat_multiply(np.asarray(quat_xyzw, float), quat_conjugate(stable))
-    lean = 2 * np.hypot(delta[:, 0], delta[:, 1])
-    best = int(np.argmin(lean))
-    if lean[best] > LEAN_TOLERANCE:
+    delta = _from_stable(part) @ np.asarray(quat_xyzw, float)
+    lean = delta[:, 0] ** 2 + delta[:, 1] ** 2
+    best = int(lean.argmin())
+    if lean[best] > (LEAN_TOLERANCE / 2) ** 2:
         return None
-    return best, float(2 * np.arctan2(delta[best, 2], delta[best, 3]))
+    return best, 2 * math.atan2(delta[best, 2], delta[best, 3])
+
+
+@lru_cache(maxsize=1024)
+def _from_stable(part: Part) -> Array:
+    """Matrices that map a rotation to what turns a stable pose into it, both (x, y, z, w), shape [poses, 4, 4]."""
+    stable = np.array([pose.quat_xyzw for pose in part.stable_poses])
+    return np.swapaxes(quat_multiply(np.eye(4), quat_conjugate(stable)[:, None]), 1, 2)
 
 
 def footprint_at(part: Part, quat_xyzw: ArrayLike) -> tuple[Footprint, float]:
@@ -137,6 +145,14 @@ class Stencils:
         """
         return self._centers[kinds] * turns + places
 
+    def outlines(self, kinds: NDArray[np.intp], places: Plane, turns: Plane) -> Outlines:
+        """Outlines at their places, shape [n]; arguments as for `circles`, of shape [n]."""
+        chosen = [self.footprints[kind] for kind in kinds.tolist()]
+        rows = zip(chosen, places.tolist(), turns.tolist(), strict=True)
+        corners = np.concatenate([f.corners * turn + place for f, place, turn in rows])
+        moved = np.array([f.outline for f in chosen], dtype=object)
+        return shapely.set_coordinates(moved, corners.view(float).reshape(-1, 2))
+
     def inside(self, kinds: NDArray[np.intp], places: Plane, turns: Plane, half_m: Array) -> NDArray[np.bool_]:
         """Tell which candidates lie wholly within ±`half_m`, shape [2], of the origin; arguments as for `circles`."""
         corners = self._hulls[kinds] * turns[..., None] + places[..., None]
@@ -158,6 +174,6 @@ def circle_about(outline: Outline) -> tuple[complex, float]:
     return center, float(np.abs(corners - center).max())
 
 
-def gaps(outline: Outline, others: Sequence[Outline]) -> Array:
-    """Distances from an outline to others [m], shape [n]; zero where they touch or overlap."""
-    return shapely.distance(outline, np.array(others, dtype=object))
+def gaps(outlines: Outline | Outlines, others: Sequence[Outline] | Outlines) -> Array:
+    """Distances of one outline to others, or of outlines to as many others [m], shape [n]; zero where they overlap."""
+    return shapely.distance(outlines, np.asarray(others, dtype=object))

@@ -9,6 +9,7 @@ Cameras look along their -Z with Y up, as in USD.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Annotated, Self
 
 import numpy as np
@@ -59,21 +60,21 @@ class Pose(Record):
         unit = quat / np.linalg.norm(quat)
         return cls(position_m=tuple(np.asarray(position_m, float).tolist()), quat_xyzw=tuple(unit.tolist()))
 
-    @property
+    @cached_property
     def position(self) -> Array:
-        """Position [m], shape [3]."""
-        return np.array(self.position_m)
+        """Position [m], shape [3], read-only."""
+        return _read_only(np.array(self.position_m))
 
-    @property
+    @cached_property
     def quat(self) -> Array:
-        """Quaternion (x, y, z, w), shape [4], normalised to 64-bit precision."""
+        """Quaternion (x, y, z, w), shape [4], normalised to 64-bit precision, read-only."""
         quat = np.array(self.quat_xyzw)
-        return quat / np.linalg.norm(quat)
+        return _read_only(quat / math.sqrt(quat @ quat))
 
-    @property
+    @cached_property
     def rotation(self) -> Array:
-        """Rotation matrix, shape [3, 3]; columns are the inner frame's axes in the outer frame."""
-        return quat_to_matrix(self.quat)
+        """Rotation matrix, shape [3, 3], read-only; columns are the inner frame's axes in the outer frame."""
+        return _read_only(quat_to_matrix(self.quat))
 
     def apply(self, points: ArrayLike) -> Array:
         """Map points [m], shape [..., 3], from the inner to the outer frame."""
@@ -89,19 +90,23 @@ class Pose(Record):
         return Pose.of(-quat_to_matrix(quat) @ self.position, quat)
 
 
+def _read_only(array: Array) -> Array:
+    array.flags.writeable = False
+    return array
+
+
 def quat_multiply(left: ArrayLike, right: ArrayLike) -> Array:
     """Compose rotations, `right` first. Shapes [..., 4], xyzw, broadcast."""
-    x1, y1, z1, w1 = np.moveaxis(np.asarray(left, float), -1, 0)
-    x2, y2, z2, w2 = np.moveaxis(np.asarray(right, float), -1, 0)
-    return np.stack(
-        [
-            w1 * x2 + x1 * w2 + y1 * z2 - z1 * y2,
-            w1 * y2 - x1 * z2 + y1 * w2 + z1 * x2,
-            w1 * z2 + x1 * y2 - y1 * x2 + z1 * w2,
-            w1 * w2 - x1 * x2 - y1 * y2 - z1 * z2,
-        ],
-        axis=-1,
+    a, b = np.asarray(left, float), np.asarray(right, float)
+    x1, y1, z1, w1 = a.tolist() if a.ndim == 1 else np.moveaxis(a, -1, 0)
+    x2, y2, z2, w2 = b.tolist() if b.ndim == 1 else np.moveaxis(b, -1, 0)
+    product = (
+        w1 * x2 + x1 * w2 + y1 * z2 - z1 * y2,
+        w1 * y2 - x1 * z2 + y1 * w2 + z1 * x2,
+        w1 * z2 + x1 * y2 - y1 * x2 + z1 * w2,
+        w1 * w2 - x1 * x2 - y1 * y2 - z1 * z2,
     )
+    return np.array(product) if a.ndim == b.ndim == 1 else np.stack(product, axis=-1)
 
 
 def quat_conjugate(quat: ArrayLike) -> Array:
@@ -111,13 +116,16 @@ def quat_conjugate(quat: ArrayLike) -> Array:
 
 def quat_to_matrix(quat: ArrayLike) -> Array:
     """Rotation matrices, shape [..., 3, 3], of unit quaternions, shape [..., 4], xyzw."""
-    x, y, z, w = np.moveaxis(np.asarray(quat, float), -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    quats = np.asarray(quat, float)
+    x, y, z, w = quats.tolist() if quats.ndim == 1 else np.moveaxis(quats, -1, 0)
+    entries = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+    )
+    if quats.ndim == 1:
+        return np.array(entries)
+    return np.stack([np.stack(row, axis=-1) for row in entries], axis=-2)
 
 
 def quat_from_matrix(matrix: ArrayLike) -> Array:

@@ -6,10 +6,11 @@ import cmath
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from scenegen.board import Board, Candidates
@@ -23,7 +24,7 @@ from scenegen.parts.part import Part, StablePose
 from scenegen.record import NonNegative, Record
 from scenegen.scenario import Cause, FixturePose, Item, Layout
 
-BATCH = 8
+BATCH = 12
 """Candidates that are drawn at once for one part."""
 
 TABLE_MARGIN_M = 0.06
@@ -138,22 +139,17 @@ class _Draws:
     """Draws candidates for some parts: stable pose by its probability, yaw and place uniform."""
 
     def __init__(self, chosen: Sequence[Part], half_m: Array) -> None:
-        kinds = sorted({part.id: part for part in chosen}.items())
-        footprints, first = [], {}
-        for part_id, part in kinds:
-            first[part_id] = len(footprints)
-            footprints.extend(stable_footprints(part))
-        self._stencils = Stencils(footprints)
-        self._first = np.array([first[part.id] for part in chosen])
-        most = max(len(part.stable_poses) for part in chosen)
-        self._cumulative = np.array([_cumulative(part, most) for part in chosen])
+        kinds = tuple(dict.fromkeys(chosen))
+        self._stencils, borders, first = _stock(kinds)
+        index = [kinds.index(part) for part in chosen]
+        self._first, self._borders = first[index], borders[index]
         self._half_m = half_m
 
     def draw(self, rows: Sequence[int], count: int, *, rng: np.random.Generator) -> Candidates:
         """Draw `count` candidates for each part of `rows`, indices into the chosen parts."""
         index = np.asarray(rows, dtype=np.intp)
         uniform = rng.random((4, len(index), count))
-        stable = (uniform[0][..., None] >= self._cumulative[index][:, None, :]).sum(axis=-1)
+        stable = (uniform[0][..., None] >= self._borders[index][:, None, :]).sum(axis=-1)
         half = np.maximum(self._half_m, 0.0)
         places = (uniform[1] * 2 - 1) * half[0] + 1j * (uniform[2] * 2 - 1) * half[1]
         kinds = self._first[index][:, None] + stable
@@ -164,12 +160,21 @@ class _Draws:
         return int(kind - self._first[row])
 
 
-def _cumulative(part: Part, length: int) -> Array:
-    """Inner borders of the stable poses' probabilities, padded with two, shape [length - 1]."""
-    borders = np.cumsum([pose.probability for pose in part.stable_poses])
-    padded = np.full(max(length - 1, 0), 2.0)
-    padded[: len(borders) - 1] = borders[:-1] / borders[-1]
-    return padded
+@lru_cache(maxsize=64)
+def _stock(kinds: tuple[Part, ...]) -> tuple[Stencils, Array, NDArray[np.intp]]:
+    """Return what draws of some parts need.
+
+    Returns:
+        All footprints of all parts; inner borders of the stable poses' cumulated probabilities, padded, shape
+        [parts, poses - 1]; and the index of each part's first footprint, shape [parts].
+    """
+    counts = [len(part.stable_poses) for part in kinds]
+    borders = np.full((len(kinds), max(counts) - 1), np.inf)
+    for row, part in enumerate(kinds):
+        cumulated = np.cumsum([pose.probability for pose in part.stable_poses])
+        borders[row, : len(cumulated) - 1] = cumulated[:-1] / cumulated[-1]
+    stencils = Stencils([footprint for part in kinds for footprint in stable_footprints(part)])
+    return stencils, borders, np.cumsum([0, *counts[:-1]])
 
 
 def place(
@@ -245,7 +250,7 @@ class _Insertion:
     """For each slot by index: kind of footprint, place and yaw [rad] in the zone's plane."""
 
     def insert_all(self) -> None:
-        """Lay down every part, in random order."""
+        """Lay down every part, in random order, each at its first free candidate."""
         order = self.rng.permutation(len(self.slots)).tolist()
         batch = self.draws.draw(order, min(BATCH, self.options.attempts), rng=self.rng)
         for turn, row in enumerate(order):
@@ -278,4 +283,4 @@ class _Insertion:
             left -= len(candidates.kinds)
             if left <= 0:
                 return rejections
-            candidates = self.draws.draw([row], min(2 * BATCH, left), rng=self.rng).row(0)
+            candidates = self.draws.draw([row], min(BATCH, left), rng=self.rng).row(0)

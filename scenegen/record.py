@@ -52,6 +52,15 @@ class Record(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, use_attribute_docstrings=True)
 
+    def __eq__(self, other: object) -> bool:
+        """Compare type and fields; what was computed from the fields and remembered does not count."""
+        if self is other:
+            return True
+        if type(self) is not type(other):
+            return NotImplemented
+        mine, theirs = self.__dict__, other.__dict__
+        return all(mine[name] == theirs[name] for name in type(self).model_fields)
+
     def canonical_json(self) -> str:
         """Return the one JSON text of this record: sorted keys, no spaces, shortest numbers."""
         return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False)

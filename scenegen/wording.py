@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 
 from scenegen.cell import Bin, Cell, Role
 from scenegen.parts.catalogue import Catalogue
@@ -55,13 +56,13 @@ def _tail(part: Part) -> str:
     return part.id.removeprefix(part.label).removeprefix("_")
 
 
-def part_names(parts: Iterable[Part]) -> dict[str, str]:
+@lru_cache(maxsize=64)
+def part_names(chosen: tuple[Part, ...]) -> Mapping[str, str]:
     """Name each part in the singular, as briefly as tells them apart: `M6 hex bolt`.
 
     Returns:
         Names by part id.
     """
-    chosen = list(parts)
     short = {part.id: f"{size_words(part)} {kind_words(part.label)}".strip() for part in chosen}
     often = Counter(short.values())
     full = {part.id: f"{_full_size_words(part)} {kind_words(part.label)}".strip() for part in chosen}
@@ -83,12 +84,12 @@ def rules_present(rules: Sequence[SortRule], parts: Catalogue, present: Collecti
     return tuple(rule for rule in rules if any(matches(rule, parts[part_id]) for part_id in present))
 
 
-def target_names(cell: Cell, parts: Catalogue) -> dict[str, str]:
+def target_names(cell: Cell, parts: Catalogue) -> Mapping[str, str]:
     """Name all targets of a cell's inventory, so that a part has one name in all scenes of the cell."""
-    return part_names(parts[item.part] for item in cell.inventory if item.role is Role.TARGET)
+    return part_names(tuple(parts[item.part] for item in cell.inventory if item.role is Role.TARGET))
 
 
-def rule_subject(rule: SortRule, names: dict[str, str]) -> str:
+def rule_subject(rule: SortRule, names: Mapping[str, str]) -> str:
     """Return what a rule sorts, in the plural: `M6 hex bolts`, or `retaining rings` for a whole class."""
     return plural(names.get(rule.match, kind_words(rule.match)))
 

@@ -129,9 +129,11 @@ def pick_order(posed: Posed, limits: Limits, gripper: Gripper, box: Container, p
     open_to = tried.usable & within_walls(tried, gripper, limits["play_m"], box, pose)
     rows, others, blocked = _obstructed(posed, tried, fingers)
     left = np.ones(len(posed.items), bool)
+    met, starts = np.unique(rows, return_index=True)
     while True:
         hit = np.zeros(tried.usable.shape, int)
-        np.add.at(hit, rows, blocked & left[others][:, None])
+        if len(met):
+            hit[met] = np.add.reduceat((blocked & left[others][:, None]).astype(int), starts, axis=0)
         free = left & (open_to & (hit == 0)).any(axis=1)
         if not free.any():
             break

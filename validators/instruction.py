@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from scenegen.cell import Bin
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Facet, Scenario, SortRule
 from scenegen.verdict import Finding, Tier
 from scenegen.wording import plural, target_names
 from validators.check import Check, CheckContext, Limits, finding
 
-_BIN_WORDS = r"(?:bin|box|container|crate|tray|Behälter|Kiste|Fach|Box|Schale)"
+_BIN_WORDS = r"(?:bin|box|container|crate|tray|Behälter|Kiste|Fach|Schale|caja|bac)"
 _BIN = re.compile(
-    rf"\b(?i:{_BIN_WORDS})s?\s+(?:\"([^\"]+)\"|'([^']+)'|([A-Z]|\d{{1,3}}|[A-Z]\d{{1,2}})\b|marked\s+(\w+))"
+    rf"\b(?i:{_BIN_WORDS})s?\s+(?:\"([^\"]+)\"|'([^']+)'|([A-Z]|\d{{1,3}}|[A-Z]\d{{1,2}})\b|(?:marked|marcada|markiert)\s+(\w+))"
 )
 """A bin called by its label: a capital letter, a number, something in quotes, or what is marked on it."""
+
+_CLAUSE_ENDS = re.compile(r"[,;.:()]|\b(?:and|und|y|then)\b")
+"""Where a clause ends that may pair parts with a bin."""
 
 _SIZE = re.compile(r"\bM(\d{1,2})\b")
 """A metric thread size."""
@@ -69,53 +71,34 @@ def _unknown_kinds(text: str, catalogue: Catalogue, parts: list[str]) -> Iterato
 
 
 def _contradictions(text: str, rules: tuple[SortRule, ...], ctx: CheckContext) -> Iterator[Finding]:
-    """Where the text says which part goes into which bin, it says what the rules say."""
+    """A clause that names targets and one bin says what the rules say."""
     labels = {b.label.casefold(): b for b in ctx.cell.bins}
-    bins = {match.start(): labels[_label(match)] for match in _BIN.finditer(text) if _label(match) in labels}
-    said = _spoken(text, ctx)
-    for part, box in _pairs(said, bins):
-        rule = next((rule for rule in rules if rule.match in (part, ctx.labels[part])), None)
-        if rule is not None and rule.bin != box.name:
-            sentence = (
-                f"the instruction sends {part!r} to bin {box.label!r} - accepted: what the rules say ({rule.bin})"
-            )
-            yield finding(INSTRUCTION.name, "contradicts", [part, box.name], sentence)
+    names = sorted(target_names(ctx.cell, ctx.parts).items(), key=lambda pair: -len(pair[1]))
+    for clause in _CLAUSE_ENDS.split(text):
+        bins = [labels[label] for label in map(_label, _BIN.finditer(clause)) if label in labels]
+        if len(bins) != 1:
+            continue
+        for part in _spoken(clause, names):
+            rule = next((rule for rule in rules if rule.match in (part, ctx.labels[part])), None)
+            if rule is not None and rule.bin != bins[0].name:
+                label = bins[0].label
+                sentence = (
+                    f"the instruction sends {part!r} to bin {label!r} - accepted: what the rules say ({rule.bin})"
+                )
+                yield finding(INSTRUCTION.name, "contradicts", [part, bins[0].name], sentence)
 
 
 def _label(match: re.Match[str]) -> str:
     return next(group for group in match.groups() if group).casefold()
 
 
-def _spoken(text: str, ctx: CheckContext) -> dict[int, str]:
-    """Where the text calls a target of the cell by its name, longer names first; part by position."""
-    names = sorted(target_names(ctx.cell, ctx.parts).items(), key=lambda pair: -len(pair[1]))
-    found: dict[int, str] = {}
+def _spoken(clause: str, names: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield the targets that a clause calls by their names; names within longer ones do not count."""
     for part, name in names:
         pattern = rf"\b(?:{re.escape(plural(name))}|{re.escape(name)})\b"
-        for match in re.finditer(pattern, text, re.IGNORECASE):
-            if not any(start <= match.start() < start + len(name) for start in found):
-                found[match.start()] = part
-    return found
-
-
-def _pairs(said: Mapping[int, str], bins: Mapping[int, Bin]) -> Iterator[tuple[str, Bin]]:
-    """Pair parts with bins: each bin with the parts before it, or, where a bin comes first, with those after it."""
-    order = sorted([*said, *bins])
-    if not order or not bins:
-        return
-    forward = order[0] in said
-    group: list[str] = []
-    box: Bin | None = None
-    for position in order:
-        if position in said:
-            group.append(said[position])
-            if not forward and box is not None:
-                yield said[position], box
-        elif forward:
-            yield from ((part, bins[position]) for part in group)
-            group = []
-        else:
-            box = bins[position]
+        clause, count = re.subn(pattern, "", clause, flags=re.IGNORECASE)
+        if count:
+            yield part
 
 
 INSTRUCTION = Check(

@@ -16,7 +16,7 @@ from scipy.spatial import ConvexHull
 from scenegen.geometry import Array
 from scenegen.parts.part import Part
 
-MAX_GRASPS = 16
+MAX_GRASPS = 24
 """Grasps that are kept, at different angles and places."""
 
 FRICTION = 0.5
@@ -24,6 +24,9 @@ FRICTION = 0.5
 
 FLAT_M = 0.0003
 """What reaches to within this of the farthest point is touched, too [m]: pads give."""
+
+EDGE_SHARE = 0.65
+"""How far from its middle toward its edge a pad may hold, as a share of its half width."""
 
 EVEN_ANGLES = 8
 EDGE_ANGLES = 8
@@ -80,11 +83,12 @@ def jaw_grasps(part: Part, up: tuple[float, float, float], jaws: Jaws) -> JawGra
     frame = _frame(np.array(up))
     edges = _edges(part, frame)
     balance = frame @ np.array(part.mass.center_of_mass_m)
-    angles, offsets = _tries(edges, balance[:2])
-    found = []
+    angles, offsets = _tries(edges, balance[:2], jaws.width_m / 2)
+    found, done = [], np.zeros(len(angles), bool)
     for height in dict.fromkeys([round(float(balance[2]), 5), *_middles(part, frame)]):
         held, middle, width = _close(edges, angles, offsets, height, jaws)
-        found.append(np.column_stack([angles, middle, np.full(len(angles), height), width])[held])
+        found.append(np.column_stack([angles, middle, np.full(len(angles), height), width])[held & ~done])
+        done |= held
     rows = _spread(np.concatenate(found))
     along = np.column_stack([np.cos(rows[:, 0]), np.sin(rows[:, 0]), np.zeros(len(rows))])
     return JawGrasps(rows[:, 1:4] @ frame, along @ frame, rows[:, 4])
@@ -122,8 +126,12 @@ def _middles(part: Part, frame: Array) -> list[float]:
     return list(dict.fromkeys(round(float(h.min() + h.max()) / 2, 4) for h in heights))[:3]
 
 
-def _tries(edges: _Edges, balance: Array) -> tuple[Array, Array]:
-    """Closing directions [rad] and offsets across them [m] to be tried, shapes [t]."""
+def _tries(edges: _Edges, balance: Array, half_m: float) -> tuple[Array, Array]:
+    """Closing directions [rad] and offsets across them [m] to be tried, shapes [t].
+
+    The pads hold about the centre of mass, with their middle or near an edge (where there is little room beside it),
+    or halfway to an end of the part.
+    """
     sides = np.roll(edges.hull, -1, axis=0) - edges.hull
     longest = np.argsort(-np.linalg.norm(sides, axis=1), kind="stable")[:EDGE_ANGLES]
     normals = np.arctan2(sides[longest, 0], -sides[longest, 1]) % np.pi
@@ -131,8 +139,9 @@ def _tries(edges: _Edges, balance: Array) -> tuple[Array, Array]:
     across = np.stack([-np.sin(angles), np.cos(angles)])
     reach = edges.hull @ across
     low, high, middle = reach.min(axis=0), reach.max(axis=0), balance @ across
-    offsets = np.concatenate([middle + share * (end - middle) for share, end in ((0, low), (0.5, low), (0.5, high))])
-    return np.tile(angles, 3), offsets
+    sideways = EDGE_SHARE * half_m
+    offsets = [middle, middle - sideways, middle + sideways, (middle + low) / 2, (middle + high) / 2]
+    return np.tile(angles, len(offsets)), np.concatenate(offsets)
 
 
 def _close(edges: _Edges, angles: Array, offsets: Array, height: float, jaws: Jaws) -> tuple[np.ndarray, Array, Array]:

@@ -30,13 +30,17 @@ def _check_outside(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Ite
     placed = [places[item.zone] for item in items]
     yield from _in_fixtures(scenario, ctx)
     measures = _measure(ctx.posed(scenario.layout), placed, limits["slack_m"])
-    for item, through, over, below in zip(items, *(m.tolist() for m in measures), strict=True):
-        most_over = limits["slack_m"] if item.zone == "table" else limits["overhang_m"]
-        for code, value, limit, what in (
-            ("outside", through, limits["slack_m"], "lies outside"),
-            ("overhang", over, most_over, "hangs over the edge of"),
-            ("below", below, limits["slack_m"], "lies below the floor of"),
-        ):
+    slots = ctx.cell.slots
+    for item, center, through, over, below in zip(items, *(m.tolist() for m in measures), strict=True):
+        on_table, loose = item.zone == "table", slots[item.name].role is Role.OCCLUDER
+        asked = [("outside", center, limits["slack_m"], "lies with its centre of mass outside")]
+        if not loose:
+            asked += [
+                ("outside", through, limits["slack_m"], "lies outside"),
+                ("overhang", over, limits["slack_m" if on_table else "overhang_m"], "hangs over the edge of"),
+                ("below", below, limits["slack_m"], "lies below the floor of"),
+            ]
+        for code, value, limit, what in asked:
             if value > limit:
                 sentence = f"{item.name!r} {what} {item.zone!r} by {value:.4g} m - accepted: at most {limit:g} m"
                 yield finding(OUTSIDE.name, code, [item.name], sentence, value=value, limit=limit, unit=Unit.METRE)
@@ -70,12 +74,12 @@ class _Place:
         return self.pose_to_world.rotation.T
 
 
-def _measure(posed: Posed, places: list[_Place], slack_m: float) -> tuple[Array, Array, Array]:
+def _measure(posed: Posed, places: list[_Place], slack_m: float) -> tuple[Array, Array, Array, Array]:
     """Say how far items leave their places.
 
     Returns:
-        How far below the walls' edge, or with the centre of mass, an item is outside the walls; how far it is outside
-        at any height; how far it is below the floor; each [m], shape [n], negative where it is inside.
+        How far an item is outside the walls with its centre of mass; below their upper edge; at any height; how far it
+        is below the floor; each [m], shape [n], negative where it is inside.
     """
     frames = np.stack([place.frame for place in places])
     origins = np.stack([place.pose_to_world.position for place in places])
@@ -87,8 +91,8 @@ def _measure(posed: Posed, places: list[_Place], slack_m: float) -> tuple[Array,
     low = local[:, 2] < walls[own] - slack_m
     centers = np.einsum("nij,nj->ni", frames, posed.mass_centers() - origins)
     off_center = (np.abs(centers[:, :2]) - halves).max(axis=1)
-    through = np.maximum(posed.most(np.where(low, beyond, -1.0)), off_center)
-    return through, posed.most(beyond), -posed.least(local[:, 2])
+    through = posed.most(np.where(low, beyond, -1.0))
+    return off_center, through, posed.most(beyond), -posed.least(local[:, 2])
 
 
 OUTSIDE = Check(
@@ -98,7 +102,7 @@ OUTSIDE = Check(
     depends=frozenset({Facet.LAYOUT}),
     doc=(
         "Each item lies in the zone that it names: between the walls (to `slack_m`), its centre of mass inside, "
-        "hanging over them by `overhang_m` at most, above the floor."
+        "hanging over them by `overhang_m` at most, above the floor; an occluder with its centre of mass."
     ),
     run=_check_outside,
     limits={"slack_m": 0.001, "overhang_m": 0.03},

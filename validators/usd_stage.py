@@ -7,7 +7,10 @@ those in nothing but values and passes by construction; one in `AUDIT` of such s
 
 from __future__ import annotations
 
+import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +23,7 @@ from scenegen.usd.folder import StageFolder
 from scenegen.usd.grammar import Shape, shapes_of
 from scenegen.usd.reader import read_scenario
 from scenegen.usd.sdf import says_the_same
+from scenegen.usd.stage import open_stage
 from scenegen.usd.validation import validate_stage
 from scenegen.verdict import Basis, Finding, Tier
 from validators.check import Check, CheckContext, Limits, Proof, finding
@@ -43,6 +47,8 @@ class StageValidator:
         self._passed: set[Shape] = set()
         self._files: dict[Path, tuple[Finding, ...]] = {}
         """What was found in the files of the cell and of the parts."""
+        self._open: list[object] = []
+        """Stages of those files: while they are open, scenes that refer to the files need not parse them again."""
         self._layout: tuple[str, frozenset[Shape]] = ("", frozenset())
         """Shapes of the last layout, by its key: variants of one base share it."""
 
@@ -61,12 +67,11 @@ class StageValidator:
         return Proof(findings, Basis.MEASURED)
 
     @cached_property
-    def _scratch(self) -> tempfile.TemporaryDirectory[str]:
-        return tempfile.TemporaryDirectory(prefix="scenegen-usd-")
-
-    @cached_property
     def _folder(self) -> StageFolder:
-        return StageFolder(Path(self._scratch.name), self._cell, self._parts)
+        """The scratch folder; it goes when the validator goes."""
+        path = tempfile.mkdtemp(prefix="scenegen-usd-")
+        weakref.finalize(self, _remove, path, os.getpid())
+        return StageFolder(Path(path), self._cell, self._parts)
 
     def _shapes(self, scenario: Scenario) -> frozenset[Shape]:
         writer, key = self._folder.writer, scenario.key(Facet.LAYOUT)
@@ -81,13 +86,15 @@ class StageValidator:
         for subject, file in files.items():
             if file not in self._files:
                 self._files[file] = tuple(_invalid(file, subject))
+                self._open.append(open_stage(file))
             yield from self._files[file]
 
     def _own_files(self, scenario: Scenario) -> Iterator[Finding]:
         """Look at the files of the layout and of the scene, and remove them again."""
         writer = self._folder.writer
         layout, scene = self._folder.write_layout(scenario), self._folder.write(scenario)
-        yield from _invalid(layout, "layout")
+        if not self._layout[1] <= self._passed:
+            yield from _invalid(layout, "layout")
         yield from _invalid(scene, "scene")
         texts = {"layout": (layout, writer.layout_tree(scenario)), "scene": (scene, writer.scene_tree(scenario))}
         for subject, (file, tree) in texts.items():
@@ -98,6 +105,12 @@ class StageValidator:
         yield from _misread(scene, scenario)
         for file in (layout, scene):
             file.unlink()
+
+
+def _remove(path: str, owner: int) -> None:
+    """Remove a scratch folder, unless this is a copy of the process that made it."""
+    if os.getpid() == owner:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def usd_stage_check(cell: Cell, parts: Catalogue) -> Check:
@@ -114,14 +127,14 @@ def usd_stage_check(cell: Cell, parts: Catalogue) -> Check:
 def _invalid(file: Path, subject: str) -> Iterator[Finding]:
     for found in validate_stage(file):
         sentence = f"{subject}: {found.prim}: {found.message} ({found.identifier})"
-        yield finding(NAME, "invalid", [subject, found.prim], sentence)
+        yield finding(NAME, "invalid", [subject, found.prim], sentence.replace(str(file), file.name))
 
 
 def _misread(file: Path, scenario: Scenario) -> Iterator[Finding]:
     try:
         read = read_scenario(file, trusted=True)
     except UnreadableStage as error:
-        yield finding(NAME, "unreadable", ["scene"], str(error))
+        yield finding(NAME, "unreadable", ["scene"], str(error).replace(str(file), file.name))
         return
     for facet in sorted(read.changed(scenario)):
         yield finding(NAME, "misread", [facet.value], f"the scene reads back with another facet {facet.value!r}")

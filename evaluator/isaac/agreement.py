@@ -33,6 +33,8 @@ class Agreement(Record):
     """Simulated time in Isaac Lab [s]."""
     simulator: str
     """Package versions."""
+    matter_error: NonNegative
+    """How far masses and friction in the simulator are from the scenarios' (see `IsaacWorlds.matter_error`)."""
     parts: tuple[PartAgreement, ...]
 
     def disagreements(self, *, distance_m: float, rotation_rad: float) -> tuple[PartAgreement, ...]:

@@ -42,7 +42,7 @@ def settle_agreement(
     with open_worlds(cell, parts, count=len(scenarios), device=device) as worlds:
         worlds.load(scenarios)
         worlds.run(seconds, progress=lambda now: _say(f"{now:.1f} of {seconds:.1f} s"))
-        found = worlds.poses()
+        found, matter_error = worlds.poses(), worlds.matter_error()
     compared = [
         part
         for world, (scenario, rest, poses) in enumerate(zip(scenarios, rests, found, strict=True))
@@ -53,6 +53,7 @@ def settle_agreement(
         scenarios=tuple(scenario.id for scenario in scenarios),
         seconds=seconds,
         simulator=f"{versions} on {device}",
+        matter_error=matter_error,
         parts=tuple(compared),
     )
 

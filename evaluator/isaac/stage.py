@@ -16,8 +16,8 @@ from scenegen.nominal import nominal_fixtures
 from scenegen.parts.catalogue import Catalogue
 from scenegen.usd.part_file import write_part
 
-CONTACTS_PER_WORLD = 1000
-"""Room for contacts in each world; a scene of 30 parts has about 400."""
+CONTACTS_PER_WORLD = 600
+"""Room for contacts in each world; a scene of 14 parts, five of them stacked, has about 190."""
 PARKING = (0.3, -5.0)
 """Absent parts float this far apart along X [m] at this height [m], each at its own place: two at one place explode."""
 _PREFIX = "Fixed_"

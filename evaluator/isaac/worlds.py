@@ -124,6 +124,29 @@ class IsaacWorlds:
             for world, scenario in enumerate(self._scenarios)
         ]
 
+    def matter_error(self) -> float:
+        """Compare what the simulator holds with what the scenarios say, world by world.
+
+        Returns:
+            Greatest difference of any present item: relative for mass and principal moments, absolute for friction, in
+            millimetres for the centre of mass.
+        """
+        solver: Any = NewtonManager._solver
+        held, names = solver.mjw_model, [solver.mj_model.body(i).name for i in range(solver.mj_model.nbody)]
+        mass, inertia, center = held.body_mass.numpy(), held.body_inertia.numpy(), held.body_ipos.numpy()
+        friction, owners = held.geom_friction.numpy()[..., 0], solver.mj_model.geom_bodyid
+        errors = [0.0]
+        for world, scenario in enumerate(self._scenarios):
+            for matter in scenario.matter.items:
+                prim = slot_prim(self._slots.index(matter.name))
+                body = next(i for i, name in enumerate(names) if name.endswith(prim))
+                wanted = [matter.mass_kg, *sorted(matter.diagonal_inertia_kg_m2)]
+                found = [mass[world, body], *np.sort(inertia[world, body])]
+                errors += [abs(float(f) / w - 1) for w, f in zip(wanted, found, strict=True)]
+                errors.append(float(np.abs(friction[world, owners == body] - matter.friction).max()))
+                errors.append(float(np.abs(center[world, body] - matter.center_of_mass_m).max()) / 1e-3)
+        return max(errors)
+
     def _start_poses(self, scenario: Scenario) -> list[tuple[float, ...]]:
         present = {item.name: item.pose_to_world for item in scenario.layout.items}
         poses = [present.get(slot, parking_pose(index)) for index, slot in enumerate(self._slots)]

@@ -55,10 +55,11 @@ def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Gen
 
 
 def _typo(scenario: Scenario, ctx: AxisContext, rng: np.random.Generator) -> Task | None:
-    """Mistype some longer words; sizes and the labels of bins stay as they are."""
+    """Mistype some words; what parts and bins are called stays as it is, so that the task remains decidable."""
     text = scenario.task.instruction
-    labels = {box.label for box in ctx.cell.bins}
-    words = [m for m in re.finditer(r"[^\W\d_]{5,}", text) if m[0] not in labels]
+    names = " ".join([*map(plural, target_names(ctx.cell, ctx.parts).values()), *(box.label for box in ctx.cell.bins)])
+    kept = {word for word in f"{names} {plural(names)} {_classes(scenario)}".lower().split()}
+    words = [m for m in re.finditer(r"[^\W\d_]{4,}", text) if m[0].lower() not in kept]
     if not words:
         return None
     chosen = sorted(rng.permutation(len(words))[:TYPOS].tolist(), reverse=True)
@@ -66,6 +67,10 @@ def _typo(scenario: Scenario, ctx: AxisContext, rng: np.random.Generator) -> Tas
         word = words[index]
         text = text[: word.start()] + _mistyped(word[0], rng) + text[word.end() :]
     return scenario.task.replaced(instruction=text)
+
+
+def _classes(scenario: Scenario) -> str:
+    return " ".join(plural(kind_words(rule.match)) for rule in scenario.task.rules)
 
 
 def _mistyped(word: str, rng: np.random.Generator) -> str:

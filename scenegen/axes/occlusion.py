@@ -9,7 +9,7 @@ import numpy as np
 
 from scenegen.axes.axis import Axis, AxisContext, Severity, band
 from scenegen.axes.items import ITEM_FACETS, free_slots, targets_in, with_items
-from scenegen.axes.rest import explained, settled
+from scenegen.axes.rest import explained, lies_in_feed, settled
 from scenegen.axes.touch import body_of, gap_above
 from scenegen.cell import Role
 from scenegen.errors import VariationFailed
@@ -20,7 +20,7 @@ from scenegen.scenario import Cause, Item, Scenario
 from scenegen.units import Quantity, Unit
 
 NAME = "occlusion"
-TRIES = 10
+TRIES = 24
 """Most combinations of a target and an occluder."""
 STEPS = 7
 """Places on the way to the target at which the hidden share is looked at."""
@@ -115,17 +115,18 @@ def _covered(
     """Find the place at which a cover, at rest, hides a share within the limits; or say why there is none."""
     near, far = limits
     wanted = (near + far) / 2
-    steps = np.linspace(0.0, 1.0, STEPS)
-    hovering = [_laid(scenario, cover, step, ctx) for step in steps]
-    shares = np.array([ctx.hidden_share(placed, target.name) for placed in hovering])
-    if shares.max() < near:
+    if ctx.hidden_share(_laid(scenario, cover, 0.0, ctx), target.name) < near:
         return "too_little"
+    steps = np.linspace(0.0, 1.0, STEPS)
+    shares = np.array([ctx.hidden_share(_laid(scenario, cover, step, ctx), target.name) for step in steps])
     step = float(np.interp(-wanted, -np.maximum.accumulate(shares[::-1])[::-1], steps))
     share = 0.0
     for _ in range(SETTLES):
         rested = settled(_laid(scenario, cover, step, ctx), ctx)
         if rested is None:
             return "not_at_rest"
+        if not lies_in_feed(rested, cover.item.name, ctx):
+            return "outside"
         share = hidden_most(rested, ctx)
         if near < share <= far:
             return explained(rested, ctx)

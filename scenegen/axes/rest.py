@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,7 @@ from scenegen.axes.items import fixture_pose
 from scenegen.cell import Role
 from scenegen.geometry import Array, Pose, quat_to_matrix
 from scenegen.parts.part import Part
+from scenegen.posed import stable_ups
 from scenegen.scenario import Cause, Item, Layout, Scenario
 
 NEIGHBOURHOOD_M = 0.02
@@ -24,10 +26,12 @@ AT_REST_M_S = 0.01
 """Greatest speed of what rests [m/s]."""
 DEEPEST_M = 5e-4
 """Greatest penetration of what rests [m]."""
+OVERHANG_M = 0.025
+"""How far an item may hang over the walls of the feed [m]."""
 RAISED_M = 0.001
 """An item whose lowest point is higher than this above the floor lies on something [m]."""
 LEANING_DEG = 2.5
-"""An item that leans farther than this out of a stable pose leans on something [deg]."""
+"""An item that is turned farther than this out of every stable pose leans on something [deg]."""
 ROUND = 0.02
 """Relative difference below which two principal moments count as equal."""
 
@@ -96,9 +100,21 @@ def _cause(item: Item, scenario: Scenario, ctx: AxisContext) -> Cause:
         return item.cause
     if lift_m(item, scenario, ctx) > RAISED_M:
         return Cause.PILED
-    if lean_deg(ctx.parts[item.part], item.pose_to_world.quat) > LEANING_DEG:
+    up, stable = item.pose_to_world.rotation[2], stable_ups(ctx.parts[item.part])
+    if float((stable @ up).max()) < np.cos(np.radians(LEANING_DEG)):
         return item.cause if item.cause is Cause.PILED else Cause.LEANING
     return Cause.JOSTLED if item.cause in (Cause.LEANING, Cause.PILED) else item.cause
+
+
+def lies_in_feed(scenario: Scenario, name: str, ctx: AxisContext) -> bool:
+    """Tell whether an item lies in the feed: between its walls as far as it is lower than them, and not far beyond."""
+    item, pose = scenario.item(name), fixture_pose(scenario.layout, "feed")
+    local = pose.inverse().apply(item.pose_to_world.apply(ctx.parts[item.part].collision_vertices))
+    beyond = (np.abs(local[:, :2]) - np.array(ctx.cell.feed.size_m) / 2).max(axis=1)
+    low = local[:, 2] < ctx.cell.feed.wall_height_m
+    middle = pose.inverse().apply(item.pose_to_world.position)
+    centered = np.all(np.abs(middle[:2]) < np.array(ctx.cell.feed.size_m) / 2)
+    return bool(centered and beyond.max() < OVERHANG_M and beyond[low].max(initial=-1.0) < UNMOVED_M)
 
 
 def lift_m(item: Item, scenario: Scenario, ctx: AxisContext) -> float:
@@ -127,7 +143,7 @@ def lean_deg(part: Part, quat_xyzw: ArrayLike) -> float:
         quat_xyzw: Rotation of its frame, shape [4].
     """
     up = quat_to_matrix(np.asarray(quat_xyzw, float))[2]
-    stable = quat_to_matrix(np.array([pose.quat_xyzw for pose in part.stable_poses]))[:, 2]
+    stable = stable_ups(part)
     axis = symmetry_axis(part)
     if axis is None:
         angles = np.arccos(np.clip(stable @ up, -1, 1))
@@ -136,6 +152,7 @@ def lean_deg(part: Part, quat_xyzw: ArrayLike) -> float:
     return float(np.degrees(angles.min()))
 
 
+@lru_cache(maxsize=1024)
 def symmetry_axis(part: Part) -> Array | None:
     """Return the axis about which a part's inertia is symmetric, in its frame, shape [3]; None where there is none."""
     moments = np.array(part.mass.diagonal_inertia_kg_m2)

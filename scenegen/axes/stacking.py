@@ -6,7 +6,7 @@ import numpy as np
 
 from scenegen.axes.axis import Axis, AxisContext, Severity, count_at
 from scenegen.axes.items import fixture_pose, targets_in
-from scenegen.axes.rest import RAISED_M, explained, lift_m, settled, trial
+from scenegen.axes.rest import RAISED_M, explained, lies_in_feed, lift_m, settled, trial
 from scenegen.axes.touch import body_of, gap_above
 from scenegen.errors import VariationFailed
 from scenegen.geometry import Pose, quat_multiply, quat_yaw
@@ -37,9 +37,7 @@ def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Gen
         tries += 1
         if tries > TRIES:
             raise VariationFailed(NAME, level, "not_resting", f"{TRIES} trials stacked fewer than {count} targets")
-        rested = _one_more(current, ctx, rng)
-        if rested is not None and len(stacked(rested, ctx)) == len(stacked(current, ctx)) + 1:
-            current = rested
+        current = _one_more(current, ctx, rng) or current
     rested = settled(current, ctx)
     if rested is None or len(stacked(rested, ctx)) != before + count:
         raise VariationFailed(NAME, level, "not_resting", "the piles fell when all came to rest together")
@@ -47,7 +45,7 @@ def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Gen
 
 
 def _one_more(scenario: Scenario, ctx: AxisContext, rng: np.random.Generator) -> Scenario | None:
-    """Lay one target that lies on the floor onto another target; None where it does not come to rest."""
+    """Lay one target that lies on the floor onto another one; None where it does not rest there or hides the other."""
     targets = targets_in(scenario, ctx.cell)
     top = stacked(scenario, ctx)
     loose = [item for item in targets if item.name not in top and not _carries(item, targets, ctx)]
@@ -61,7 +59,11 @@ def _one_more(scenario: Scenario, ctx: AxisContext, rng: np.random.Generator) ->
         return None
     moved = item.replaced(cause=Cause.PILED, pose_to_world=pose)
     items = tuple(moved if other.name == item.name else other for other in scenario.layout.items)
-    return trial(scenario.varied(layout=scenario.layout.replaced(items=items)), {item.name: pose}, ctx)
+    rested = trial(scenario.varied(layout=scenario.layout.replaced(items=items)), {item.name: pose}, ctx)
+    if rested is None or len(stacked(rested, ctx)) != len(top) + 1:
+        return None
+    hidden = ctx.hidden_share(rested, carrier.name)
+    return rested if hidden <= ctx.cell.limits.hidden_share and lies_in_feed(rested, item.name, ctx) else None
 
 
 def _above(item: Item, carrier: Item, ctx: AxisContext, rng: np.random.Generator) -> Pose | None:

@@ -31,6 +31,8 @@ MOST_M = 0.004
 """Most that a part is moved at once while it is brought to contact [m]."""
 STEEP = 0.5
 """Least slope at which a part leans on the side of something, for friction of about 0.6."""
+GRIP_M = 0.007
+"""How far from a part's end fingers can hold it [m]."""
 SMALL_M = 0.015
 """Radius of the largest piece that a target is leant on [m]."""
 
@@ -59,10 +61,11 @@ def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Gen
     if level == 0:
         return scenario
     near, far = band(LEAN, level, cell=ctx.cell, axis=NAME, upward=True)
+    room_m = ctx.cell.robot.gripper.finger_width_m / 2 + GRIP_M
     failed: Counter[str] = Counter()
     for item, support in _pairs(scenario, ctx, rng):
         angle = np.radians(draw(LEAN, level, cell=ctx.cell, axis=NAME, rng=rng))
-        pose = leaning_pose(ctx.parts[item.part], support, _floor_m(scenario), float(angle), rng=rng)
+        pose = leaning_pose(ctx.parts[item.part], support, _floor_m(scenario), float(angle), room_m=room_m, rng=rng)
         if pose is None:
             continue
         if failed.total() == TRIES:
@@ -160,7 +163,7 @@ def _on_wall(scenario: Scenario, item: Item, pieces: list[str], ctx: AxisContext
 
 
 def leaning_pose(
-    part: Part, support: Support, floor_m: float, angle_rad: float, *, rng: np.random.Generator
+    part: Part, support: Support, floor_m: float, angle_rad: float, *, room_m: float, rng: np.random.Generator
 ) -> Pose | None:
     """Turn a part out of a stable pose and put it, its lowest point on the floor, to where it meets a support.
 
@@ -169,6 +172,7 @@ def leaning_pose(
         support: What it shall lean on.
         floor_m: Height of the floor [m].
         angle_rad: By how much it is turned [rad].
+        room_m: How far it must reach from a wall into the feed [m].
         rng: Source of randomness.
 
     Returns:
@@ -182,7 +186,7 @@ def leaning_pose(
     lift = floor_m + PLAY_M - lowest_m(part, Pose.of((0, 0, 0), quat))
     body = body_of(part).at(Pose.of(aside * sideways + (0.0, 0.0, lift), quat))
     center = float(quat_to_matrix(quat) @ np.array(part.mass.center_of_mass_m) @ ahead)
-    step = _approach(body, support, ahead, center, angle_rad, rng)
+    step = _approach(body, support, ahead, center, angle_rad, room_m=room_m, rng=rng)
     if step is None:
         return None
     raised = max(0.0, PLAY_M - gap_above(body.moved(ahead * step), support.body))
@@ -201,19 +205,28 @@ def _aligned(part: Part, toward: float, rng: np.random.Generator) -> Array:
 
 
 def _approach(
-    body: Body, support: Support, ahead: Array, center: float, angle_rad: float, rng: np.random.Generator
+    body: Body,
+    support: Support,
+    ahead: Array,
+    center: float,
+    angle_rad: float,
+    *,
+    room_m: float,
+    rng: np.random.Generator,
 ) -> float | None:
     """Draw how far to move a tilted part ahead [m], so that it lies over the support's edge or against its side.
 
     Over an edge, its weight stays this side of it. Against a side, it must be steep enough for friction: tan(slope)
     >= (1 - mu²) / (2 mu), as for a ladder that rubs at both ends. None where neither can be, for the support's height
-    and the part's length.
+    and the part's length, or where a part at a wall is shorter than `room_m`, which fingers need to get at it.
     """
     along, heights = body.points @ ahead, body.points[:, 2]
     end, height = float(along.max()), float(np.ptp(support.body.points[:, 2]))
     near, length = float((support.body.points @ ahead).min()), float(np.ptp(along))
     foot = float(along[np.argmin(heights)])
     if center <= foot:
+        return None
+    if support.outward is not None and length < room_m:
         return None
     if np.tan(angle_rad) >= STEEP and length * np.tan(angle_rad) < 1.3 * height:
         return near - PLAY_M - end

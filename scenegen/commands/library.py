@@ -62,12 +62,7 @@ def sheet(
     rows = [row for row in kept if row.kind != "base"] or kept
     if not rows:
         raise InvalidOption("--axis", axis or "(all)", "an axis of which the library holds scenes")
-    entries = []
-    for row in spread(rows, count):
-        path = store.path(scene_path(row.scenario_id or ""))
-        cell, parts = read_cell_and_parts(path)
-        axes, severity = describe_axes(row)
-        entries.append(SheetEntry(cell, parts, read_scenario(path, trusted=True), title=axes or "base", text=severity))
+    entries = [entry_of(store, row) for row in spread(rows, count)]
     picture = contact_sheet(entries, camera=camera)
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -75,6 +70,14 @@ def sheet(
     except OSError as error:
         raise library_error(output, error) from error
     typer.echo(f"wrote {output}: {len(entries)} of {len(rows)} scenes")
+
+
+def entry_of(store: FolderLibrary, row: Row) -> SheetEntry:
+    """Read a kept scene for a picture."""
+    path = store.path(scene_path(row.scenario_id or ""))
+    cell, parts = read_cell_and_parts(path, trusted=True)
+    title, text = describe_axes(row)
+    return SheetEntry(cell, parts, read_scenario(path, trusted=True), title=title or "base", text=text)
 
 
 def spread(rows: Sequence[Row], count: int) -> list[Row]:

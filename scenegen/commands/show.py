@@ -10,10 +10,10 @@ from rich.table import Table
 
 from library.folder import FolderLibrary, library_error
 from library.row import Row
-from scenegen.commands.library import describe_axes, dump
-from scenegen.imaging.sheet import SheetEntry, contact_sheet
+from scenegen.commands.library import describe_axes, dump, entry_of
+from scenegen.imaging.sheet import contact_sheet
 from scenegen.scenario import Scenario
-from scenegen.usd.reader import read_cell_and_parts, read_scenario
+from scenegen.usd.reader import read_scenario
 from scenegen.usd.writer import scene_path
 from scenegen.verdict import Status
 
@@ -39,10 +39,8 @@ def show(
     _print_row(row, path, scene)
     if output is None:
         return
-    cell, parts = read_cell_and_parts(path)
-    title, text = describe_axes(row)
     try:
-        contact_sheet([SheetEntry(cell, parts, scene, title=title or "base", text=text)], camera=camera).save(output)
+        contact_sheet([entry_of(store, row)], camera=camera).save(output)
     except OSError as error:
         raise library_error(output, error) from error
     typer.echo(f"wrote {output}")

@@ -165,7 +165,7 @@ class MaskCaster:
         return 1.0 - visible / outline if outline else 1.0
 
     def hidden_shares(self, scenario: Scenario, *, camera: str = "overhead") -> dict[str, float]:
-        """Return the hidden share of every item (see `hidden_share`) at about the cost of three single ones.
+        """Return the hidden share of every item (see `hidden_share`); rays are cast only where something might hide it.
 
         Args:
             scenario: The scene.
@@ -175,26 +175,55 @@ class MaskCaster:
             UnknownName: The scenario has no such camera.
         """
         view = self._view(scenario, camera)
+        names = [item.name for item in scenario.layout.items]
+        doubtful, near_wall = self._in_doubt(view, names)
         height, width, _ = view.rays.shape
         depth, shown = np.full((height, width), np.inf), np.full((height, width), NOTHING)
-        outlines = []
-        items = [view.bodies[item.name] for item in scenario.layout.items]
-        for index, body in enumerate(items):
+        outlines = np.zeros(len(names), int)
+        for index in np.flatnonzero(doubtful).tolist():
+            body = view.bodies[names[index]]
             rays = view.rays[body.window]
             found = body.depths(rays.reshape(-1, 3)).reshape(rays.shape[:2])
             nearer = found < depth[body.window]
             depth[body.window][nearer] = found[nearer]
             shown[body.window][nearer] = index
-            outlines.append(int(np.isfinite(found).sum()))
+            outlines[index] = np.isfinite(found).sum()
+        rows, columns = np.nonzero(np.isin(shown, np.flatnonzero(near_wall)))
         for name in self._fixtures:
-            if name in view.bodies:
-                body = view.bodies[name]
-                rows, columns = np.nonzero(shown[body.window] != NOTHING)
-                covered = body.depths(view.rays[body.window][rows, columns]) < depth[body.window][rows, columns]
-                shown[body.window][rows[covered], columns[covered]] = NOTHING
-        visible = np.bincount(shown[shown != NOTHING], minlength=len(items))
-        shares = [1.0 - seen / outline if outline else 1.0 for seen, outline in zip(visible, outlines, strict=True)]
-        return {item.name: float(share) for item, share in zip(scenario.layout.items, shares, strict=True)}
+            if name in view.bodies and len(rows):
+                hidden = view.bodies[name].depths(view.rays[rows, columns]) < depth[rows, columns]
+                shown[rows[hidden], columns[hidden]] = NOTHING
+        visible = np.bincount(shown[shown != NOTHING], minlength=len(names))
+        shares = np.where(outlines > 0, 1.0 - visible / np.maximum(outlines, 1), 1.0)
+        return dict(zip(names, np.where(doubtful, shares, 0.0).tolist(), strict=True))
+
+    def _in_doubt(self, view: _View, names: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Find items that others, walls or the border of the image may hide, and those of them that walls may hide.
+
+        What hides an item in doubt is itself in doubt, since their windows meet.
+        """
+        if not names:
+            return np.empty(0, bool), np.empty(0, bool)
+        edges = np.array([_window_edges(view.bodies[name].window) for name in names])
+        walls = np.array([_window_edges(window) for window in self._wall_windows(view)])
+        meets = _meets(edges, edges)
+        np.fill_diagonal(meets, False)
+        size = np.array([view.camera.height_px, view.camera.width_px])
+        at_border = np.any((edges[:, 0] <= 0) | (edges[:, 1] >= size) | (edges[:, 0] >= edges[:, 1]), axis=1)
+        near_wall = np.asarray(_meets(edges, walls).any(axis=1))
+        return meets.any(axis=1) | near_wall | at_border, near_wall
+
+    def _wall_windows(self, view: _View) -> list[tuple[slice, slice]]:
+        """Windows of the walls of all fixtures."""
+        camera = view.camera.pose_to_world
+        corners = []
+        for fixture in view.layout.fixtures:
+            box = self._cell.containers.get(fixture.name)
+            if box is not None and box.wall_height_m > 0:
+                walls = container_boxes(box)[1:]
+                world = fixture.pose_to_world.apply(walls[:, :1] + _CORNERS * (walls[:, 1:] - walls[:, :1]))
+                corners.append((world - camera.position) @ camera.rotation)
+        return windows(view.camera, np.concatenate(corners)) if corners else [(slice(0, 0), slice(0, 0))]
 
     def _seen(self, view: _View, item: str) -> tuple[int, int]:
         """Count visible pixels and outline pixels of an item."""
@@ -270,6 +299,16 @@ def silhouette(shape: RayShape, camera: Camera, pose_to_world: Pose) -> NDArray[
     mask = np.zeros((camera.height_px, camera.width_px), bool)
     mask[window] = np.isfinite(shape.distances(origin, rays.reshape(-1, 3) @ rotation.T)).reshape(rays.shape[:2])
     return mask
+
+
+def _window_edges(window: tuple[slice, slice]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """First row and column, and those after the last ones [px]."""
+    return (window[0].start, window[1].start), (window[0].stop, window[1].stop)
+
+
+def _meets(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which windows of two lists, shapes [n, 2, 2] and [m, 2, 2], share a pixel, shape [n, m]."""
+    return np.all((a[:, None, 0] < b[None, :, 1]) & (b[None, :, 0] < a[:, None, 1]), axis=-1)
 
 
 def _overlap(a: tuple[slice, slice], b: tuple[slice, slice]) -> bool:

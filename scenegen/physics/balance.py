@@ -46,8 +46,8 @@ class Balance:
         touching = self._touching()
         quats = self._scene.data.qpos.reshape(-1, 7)[rows][:, [4, 5, 6, 3]]
         ups = quat_to_matrix(quats)[:, 2]
-        lean = [np.linalg.norm(self._stable[row] - up, axis=1).min() for row, up in zip(rows, ups, strict=True)]
-        held = [row in touching or lean > LEAN_RAD for row, lean in zip(rows.tolist(), lean, strict=True)]
+        leaning = [(self._stable[row] @ up).max() < np.cos(LEAN_RAD) for row, up in zip(rows, ups, strict=True)]
+        held = [row in touching or lean for row, lean in zip(rows.tolist(), leaning, strict=True)]
         return rows[np.array(held, bool)]
 
     def penetration(self) -> float:

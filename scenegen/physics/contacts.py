@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import mujoco
@@ -38,6 +39,8 @@ class ContactFinder:
     def __init__(self, cell: Cell, parts: Catalogue) -> None:
         self._scene = SceneModel(cell, parts, sleep=False)
         self._scene.model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
+        # The deepest point of each pair of pieces is enough.
+        self._scene.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MULTICCD)
         self._last: tuple[Layout, float, tuple[Contact, ...]] | None = None
 
     def contacts(self, layout: Layout, *, margin_m: float = 0.0) -> tuple[Contact, ...]:
@@ -64,15 +67,13 @@ class ContactFinder:
 
 def deepest_contacts(scene: SceneModel) -> tuple[Contact, ...]:
     """Reduce a model's present contacts to the deepest one of each pair of things."""
-    contact = scene.data.contact
-    deepest: dict[tuple[int, int], Contact] = {}
-    owners, bodies = scene.owners, scene.model.geom_bodyid
-    for (first, second), distance, position in zip(
-        contact.geom.tolist(), contact.dist.tolist(), contact.pos.tolist(), strict=True
-    ):
-        if bodies[first] > bodies[second]:
-            first, second = second, first
-        pair = (int(bodies[first]), int(bodies[second]))
-        if pair not in deepest or -distance > deepest[pair].depth_m:
-            deepest[pair] = Contact(owners[first], owners[second], -distance, tuple(position))
-    return tuple(deepest[pair] for pair in sorted(deepest))
+    contact, owners, bodies = scene.data.contact, scene.owners, scene.bodies
+    deepest: dict[tuple[int, int], tuple[float, int]] = {}
+    distances, positions = contact.dist.tolist(), contact.pos.tolist()
+    for index, (first, second) in enumerate(contact.geom.tolist()):
+        a, b = sorted((bodies[first], bodies[second]))
+        deepest[a, b] = min(deepest.get((a, b), (math.inf, -1)), (distances[index], index))
+    return tuple(
+        Contact(owners[a], owners[b], -distance, tuple(positions[index]))
+        for (a, b), (distance, index) in sorted(deepest.items())
+    )

@@ -23,6 +23,10 @@ A part that stands on a polygon trembles by up to 0.002 m/s: collision detection
 PARKING_M = 100.0
 """Where absent items stand [m, along X], each a metre from the next, asleep and far from everything."""
 
+LEAST_INERTIAL = 1e-15
+"""MuJoCo's least mass [kg] and moment of inertia [kg m²]."""
+
+_TAG = "body:"
 _BOX = mujoco.mjtGeom.mjGEOM_BOX
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
 _FIXTURE = {"contype": 1, "conaffinity": 0}
@@ -47,9 +51,11 @@ class SceneModel:
         self.fixtures = tuple(cell.containers)
         self.model = _compile(cell, parts, sleep=sleep)
         self.data = mujoco.MjData(self.model)
-        self.owners = _owners(self.model)
-        """Name of the item or fixture that each geom belongs to, by geom id."""
-        self._body = {owner: self.model.body(_tag(owner)).id for owner in dict.fromkeys(self.owners)}
+        self.bodies: list[int] = self.model.geom_bodyid.tolist()
+        """Body that each geom belongs to."""
+        self.owners = tuple(self.model.body(body).name.removeprefix(_TAG) for body in range(self.model.nbody))
+        """Name of the item or fixture that each body is; the first one is the world."""
+        self._body = {owner: body for body, owner in enumerate(self.owners)}
         self._index = {slot: index for index, slot in enumerate(self.slots)}
         self._geoms = {slot: _geoms_of(self.model, self._body[slot]) for slot in self.slots}
         self._nominal = {slot: part_matter(slot, parts[part]) for slot, part in self.slots.items()}
@@ -112,8 +118,11 @@ class SceneModel:
 
     def _write_matter(self, given: dict[str, ItemMatter]) -> None:
         """Write mass properties and friction where they differ; slots that are not given get their part's own."""
-        wanted = {**self._nominal, **given}
-        changed = [slot for slot, matter in wanted.items() if matter != self._written.get(slot)]
+        wanted = {**self._nominal, **given} if given else self._nominal
+        if wanted is self._written:
+            return
+        old = self._written
+        changed = [slot for slot, new in wanted.items() if new is not old.get(slot) and new != old.get(slot)]
         for slot in changed:
             self._write_slot(slot, wanted[slot])
         if changed:
@@ -135,6 +144,13 @@ class SceneModel:
             local = (corners - frame.position) @ frame.rotation
             low, high = local.min(axis=0), local.max(axis=0)
             model.bvh_aabb[node] = (*((low + high) / 2), *((high - low) / 2))
+
+
+def _ignore(message: str) -> None:
+    """Drop MuJoCo's warnings: what diverges is reported by `Settled`, and MuJoCo would write a log file besides."""
+
+
+mujoco.set_mju_user_warning(_ignore)
 
 
 def _compile(cell: Cell, parts: Catalogue, *, sleep: bool) -> mujoco.MjModel:
@@ -221,11 +237,7 @@ def _box_shape(collider: Collider) -> dict[str, object]:
 
 
 def _tag(name: str) -> str:
-    return f"body:{name}"
-
-
-def _owners(model: mujoco.MjModel) -> tuple[str, ...]:
-    return tuple(model.body(int(body)).name.removeprefix("body:") for body in model.geom_bodyid)
+    return f"{_TAG}{name}"
 
 
 def _geoms_of(model: mujoco.MjModel, body: int) -> slice:
@@ -260,7 +272,8 @@ def _matter_of(items: tuple[Item, ...], matter: Matter) -> dict[str, ItemMatter]
             raise UnknownName("matter of item", item.name, by_name)
         # Records refuse such values, but a record can be built without validation.
         numbers = (one.mass_kg, *one.diagonal_inertia_kg_m2)
-        if not (np.isfinite(numbers).all() and min(numbers) > 0):
-            raise InvalidRecord("matter", [f"{item.name}: mass {one.mass_kg} kg - accepted: positive finite numbers"])
+        if not (np.isfinite(numbers).all() and min(numbers) >= LEAST_INERTIAL):
+            shown = f"mass {one.mass_kg:g} kg, inertia {', '.join(f'{v:g}' for v in numbers[1:])} kg m2"
+            raise InvalidRecord("matter", [f"{item.name}: {shown} - accepted: finite numbers of at least 1e-15"])
         found[item.name] = one
     return found

@@ -35,10 +35,9 @@ def rests_by_construction(layout: Layout, parts: Catalogue, cell: Cell, *, finde
         finder: Finds what touches; a new one is built without it, which takes longer than the check.
     """
     items = layout.items
-    fixtures = {fixture.name: fixture.pose_to_world for fixture in layout.fixtures}
-    used = dict.fromkeys(item.zone for item in items)
-    if any(zone not in fixtures or zone not in cell.containers or not _level(fixtures[zone]) for zone in used):
+    if not all(item.zone in cell.containers for item in items):
         return False
+    fixtures = {fixture.name: fixture.pose_to_world for fixture in layout.fixtures}
     if items and not _lie_stable(Posed.of(items, parts), fixtures, cell):
         return False
     found = (finder or ContactFinder(cell, parts)).contacts(layout, margin_m=APART_M)
@@ -47,10 +46,12 @@ def rests_by_construction(layout: Layout, parts: Catalogue, cell: Cell, *, finde
 
 
 def _lie_stable(posed: Posed, fixtures: dict[str, Pose], cell: Cell) -> bool:
-    """Tell whether every item is in a stable pose, on its zone's floor and between its walls."""
+    """Tell whether every item is in a stable pose, on its zone's level floor and between its walls."""
     zones = list(dict.fromkeys(item.zone for item in posed.items))
     row = [zones.index(item.zone) for item in posed.items]
     frames = np.stack([fixtures[zone].rotation.T for zone in zones])[row]
+    if np.any(frames[:, 2, 2] < np.cos(LEVEL_RAD)):
+        return False
     origins = np.array([fixtures[zone].position_m for zone in zones])[row]
     halves = np.array([cell.containers[zone].size_m for zone in zones])[row] / 2
     local = np.einsum("kij,kj->ki", frames[posed.owner], posed.corners - origins[posed.owner])
@@ -66,12 +67,8 @@ def _expected(contact: Contact, items: dict[str, Item]) -> bool:
     return items[contact.b].zone == contact.a and contact.depth_m < HEIGHT_TOLERANCE_M
 
 
-def _level(fixture: Pose) -> bool:
-    return float(fixture.rotation[2, 2]) > np.cos(LEVEL_RAD)
-
-
 def _is_stable(part: Part, up: Array, height_m: float) -> bool:
-    """Tell whether a part with this vertical (in its frame) at this height is in one of its stable poses."""
+    """Tell whether a part with this vertical in its own frame, and its origin so high above the floor, is at rest."""
     lean = np.linalg.norm(stable_ups(part) - up, axis=1)
-    off = np.abs(stable_heights(part) - height_m)
-    return bool(np.any((lean <= TILT_TOLERANCE_RAD) & (off <= HEIGHT_TOLERANCE_M)))
+    high = np.abs(stable_heights(part) - height_m)
+    return bool(np.any((lean <= TILT_TOLERANCE_RAD) & (high <= HEIGHT_TOLERANCE_M)))

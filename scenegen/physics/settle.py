@@ -29,6 +29,8 @@ NUDGE_DIRECTIONS_RAD = (0.0, math.pi, math.pi / 2, -math.pi / 2)
 """From where it comes, one after the other; items that plainly rest are left alone."""
 HELD_M = 0.0005
 """An item that nudges moved less than this withstood them [m]; a rotation counts at the part's radius."""
+LARGEST = 1e10
+"""Positions [m] and velocities [m/s, rad/s] beyond this have diverged, by MuJoCo's own bound."""
 GOLDEN_ANGLE_RAD = 2.399963
 """Turns the nudge's direction from slot to slot, so that neighbours are not pushed alike."""
 
@@ -48,7 +50,7 @@ class Settled:
     penetration_m: float
     """Deepest contact penetration at the end [m]."""
     finite: bool
-    """False if any state became NaN or infinite; the layout is then the one that was given."""
+    """False if any state became NaN, infinite or huge; the layout is then the one that was given."""
     seconds: float
     """Simulated time until rest or the time limit [s]."""
 
@@ -145,7 +147,8 @@ class Settler:
             count = min(STEPS_AT_ONCE, steps)
             mujoco.mj_step(model, data, nstep=count)
             steps -= count
-            if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
+            # Also false where one of them is not a number.
+            if not (np.abs(data.qpos).max() < LARGEST and np.abs(data.qvel).max() < LARGEST):
                 return False, steps
             if data.ntree_awake == 0:
                 break

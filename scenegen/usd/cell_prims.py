@@ -159,6 +159,7 @@ def _fixture(name: str, container: Container, pose: Pose, label: str) -> Prim:
                 label_attribute(label),
                 *box_attributes(Pose.of(center), (2 * half[0], 2 * half[1], 2 * half[2])),
             ),
+            relationships=_bindings(name),
         )
         for part, (half, center) in container.boxes().items()
     )

@@ -15,17 +15,19 @@ from scenegen.usd.shared_prims import (
     GUIDE,
     LABELS_SCHEMA,
     MATERIAL,
-    bindings,
     box_attributes,
     label_attribute,
     mass_attributes,
     material,
+    seen_as,
+    touched_as,
 )
 
 PART, CONTENT = "scenegen:part", "scenegen:content"
 MESH, COLLIDERS, LOOKS = "mesh", "Colliders", "Looks"
 NORMALS = "primvars:normals"
 EXACT_POINTS, EXACT_NORMALS = "scenegen:vertices", "scenegen:normals"
+_HULL_SCHEMAS = ("PhysicsCollisionAPI", "PhysicsMeshCollisionAPI", "NewtonMeshCollisionAPI")
 _TRIANGLES = Attribute("subdivisionScheme", "token", "none", uniform=True)
 
 
@@ -33,16 +35,17 @@ def part_tree(part: Part) -> LayerTree:
     """Lay out a part's asset file."""
     matter = ItemMatter(name=part.id, friction=part.friction, **vars(part.mass))
     looks = f"/{part.id}/{LOOKS}"
+    surface = f"{looks}/{MATERIAL}"
+    colliders = tuple(_collider(i, c, part.label, surface) for i, c in enumerate(part.colliders))
     root = Prim(
         part.id,
         "Xform",
         kind="component",
-        schemas=("PhysicsRigidBodyAPI", "PhysicsMassAPI", "MaterialBindingAPI", LABELS_SCHEMA),
+        schemas=("PhysicsRigidBodyAPI", "PhysicsMassAPI", LABELS_SCHEMA),
         attributes=(label_attribute(part.label), *mass_attributes(matter), *_facts(part)),
-        relationships=bindings(f"{looks}/{MATERIAL}"),
         children=(
-            _mesh(part.mesh, part.label),
-            Prim(COLLIDERS, "Scope", children=tuple(_collider(i, c, part.label) for i, c in enumerate(part.colliders))),
+            _mesh(part.mesh, part.label, surface),
+            Prim(COLLIDERS, "Scope", children=colliders),
             Prim(LOOKS, "Scope", children=(material(MATERIAL, part.look, matter.friction, scope=looks),)),
         ),
     )
@@ -74,12 +77,12 @@ def _facts(part: Part) -> tuple[Attribute, ...]:
     )
 
 
-def _mesh(mesh: Mesh, label: str) -> Prim:
+def _mesh(mesh: Mesh, label: str, surface: str) -> Prim:
     normals, indices = np.unique(mesh.normals.reshape(-1, 3), axis=0, return_inverse=True)
     return Prim(
         MESH,
         "Mesh",
-        schemas=(LABELS_SCHEMA,),
+        schemas=("MaterialBindingAPI", LABELS_SCHEMA),
         attributes=(
             label_attribute(label),
             *_triangles(mesh.vertices, mesh.faces),
@@ -87,17 +90,18 @@ def _mesh(mesh: Mesh, label: str) -> Prim:
             Attribute(f"{NORMALS}:indices", "int[]", indices.ravel()),
             Attribute(EXACT_NORMALS, "double3[]", normals),
         ),
+        relationships=(seen_as(surface),),
     )
 
 
-def _collider(index: int, collider: Collider, label: str) -> Prim:
+def _collider(index: int, collider: Collider, label: str, surface: str) -> Prim:
     name = f"collider_{index:02d}"
     if collider.kind == "box":
         box = oriented_box(collider.vertices)
         return Prim(
             name,
             "Cube",
-            schemas=("PhysicsCollisionAPI", LABELS_SCHEMA),
+            schemas=("PhysicsCollisionAPI", "MaterialBindingAPI", LABELS_SCHEMA),
             attributes=(
                 label_attribute(label),
                 GUIDE,
@@ -105,11 +109,12 @@ def _collider(index: int, collider: Collider, label: str) -> Prim:
                 Attribute(EXACT_POINTS, "double3[]", collider.vertices),
                 Attribute("scenegen:faces", "int[]", collider.faces.ravel()),
             ),
+            relationships=(touched_as(surface),),
         )
     return Prim(
         name,
         "Mesh",
-        schemas=("PhysicsCollisionAPI", "PhysicsMeshCollisionAPI", "NewtonMeshCollisionAPI", LABELS_SCHEMA),
+        schemas=(*_HULL_SCHEMAS, "MaterialBindingAPI", LABELS_SCHEMA),
         attributes=(
             label_attribute(label),
             GUIDE,
@@ -117,6 +122,7 @@ def _collider(index: int, collider: Collider, label: str) -> Prim:
             Attribute("physics:approximation", "token", "convexHull", uniform=True),
             Attribute("newton:maxHullVertices", "int", -1),
         ),
+        relationships=(touched_as(surface),),
     )
 
 

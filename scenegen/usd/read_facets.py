@@ -137,10 +137,10 @@ def _item(view: PrimView) -> Item:
 
 
 def _matter(view: PrimView) -> ItemMatter:
-    physics = [_bound_material(collider, "physics") for collider in view.child(COLLIDERS).children()[:1]]
-    if not physics:
+    collider = view.child(COLLIDERS).first()
+    if collider is None:
         raise view.child(COLLIDERS).fail("holds no collider - at least one is required")
-    material = physics[0]
+    material = _bound_material(collider, "physics")
     static, dynamic = material.number("physics:staticFriction"), material.number("physics:dynamicFriction")
     if static != dynamic:
         raise material.fail(

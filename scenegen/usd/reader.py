@@ -20,6 +20,7 @@ from scenegen.usd.part_file import read_part
 from scenegen.usd.read_lights import read_lights
 from scenegen.usd.stage import PrimView, open_stage
 from scenegen.usd.strangers import refuse_strangers
+from scenegen.usd.unchanged import refuse_changed_cell, refuse_changed_parts
 from scenegen.usd.untrusted import refuse_unsafe
 
 WORLD = "/World"
@@ -38,8 +39,13 @@ def read_scenario(path: Path, *, trusted: bool = False) -> Scenario:
     """
     stage, root = _open(path, trusted=trusted)
     cell = _cell(stage, path, root)
-    parts = _contents(stage, path, root)
-    return _scenario(_world(stage, path), cell, parts)
+    parts = {name: _part(*_stamp(file)) for name, file in _part_files(stage, path, root).items()}
+    world = _world(stage, path)
+    scenario = _scenario(world, cell, parts)
+    if not trusted:
+        refuse_changed_cell(world, cell)
+        refuse_changed_parts(world.child("Items"), lambda item: parts[facets.part_and_content(item)[0]])
+    return scenario
 
 
 def read_cell_and_parts(path: Path, *, trusted: bool = False) -> tuple[Cell, Catalogue]:
@@ -61,9 +67,10 @@ def read_cell_and_parts(path: Path, *, trusted: bool = False) -> tuple[Cell, Cat
 
 
 def library_root(path: Path) -> Path:
-    """Return the library that a scene stands in: the nearest folder above it that holds `cells`, or its own folder."""
+    """Return the library that a scene stands in, at most two folders above its own; without one, its own folder."""
     own = path.absolute().parent
-    return next((folder for folder in (own, *own.parents) if (folder / CELLS).is_dir()), own)
+    near = (own, own.parent, own.parent.parent)
+    return next((one for one in near if (one / CELLS).is_dir() and (one / ASSETS).is_dir()), own)
 
 
 def _open(path: Path, *, trusted: bool) -> tuple[Usd.Stage, Path]:
@@ -84,7 +91,7 @@ def _world(stage: Usd.Stage, path: Path) -> PrimView:
     return PrimView(str(path), prim)
 
 
-def _scenario(world: PrimView, cell: Cell, contents: dict[str, str]) -> Scenario:
+def _scenario(world: PrimView, cell: Cell, parts: dict[str, Part]) -> Scenario:
     fixtures = tuple(cell.containers)
     lights, casters = world.child("Lights"), world.find("ShadowCasters")
     items = world.child("Items")
@@ -99,7 +106,7 @@ def _scenario(world: PrimView, cell: Cell, contents: dict[str, str]) -> Scenario
         )
     return Scenario(
         cell_id=cell.content_id,
-        assets=tuple(Asset(part=part, content=contents[part]) for part in sorted(contents)),
+        assets=tuple(Asset(part=name, content=parts[name].content_id) for name in sorted(parts)),
         layout=layout,
         matter=facets.read_matter(items),
         motion=facets.read_motion(world.child("Motion")),
@@ -138,11 +145,6 @@ def _parse_cell(file: str, _modified: int, _size: int) -> Cell:
     if cell.content_id != Path(file).stem:
         raise UnreadableStage(file, "/", f"holds the cell {cell.content_id} - accepted: the cell that its name says")
     return cell
-
-
-def _contents(stage: Usd.Stage, path: Path, root: Path) -> dict[str, str]:
-    """Content id of each part of the scene, as its asset file really has it."""
-    return {part: _part(*_stamp(file)).content_id for part, file in _part_files(stage, path, root).items()}
 
 
 def _part_files(stage: Usd.Stage, path: Path, root: Path) -> dict[str, Path]:

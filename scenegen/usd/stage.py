@@ -115,6 +115,11 @@ class PrimView:
         """Return all active children, in order."""
         return [PrimView(self.file, prim) for prim in self.prim.GetFilteredChildren(_ALL)]
 
+    def first(self) -> PrimView | None:
+        """Return the first active child, if there is one."""
+        prim = next(iter(self.prim.GetFilteredChildren(_ALL)), None)
+        return PrimView(self.file, prim) if prim else None
+
     def has(self, name: str) -> bool:
         """True if the attribute has a value of its own (a schema's fallback does not count)."""
         attribute = self.prim.GetAttribute(name)
@@ -184,7 +189,7 @@ class PrimView:
 
     def _finite(self, name: str, found: Any, size: int) -> tuple[float, ...]:
         try:
-            numbers = tuple(float(one) for one in found)
+            numbers = tuple(map(float, found))
         except (TypeError, ValueError):
             numbers = ()
         if len(numbers) != size:

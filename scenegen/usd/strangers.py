@@ -20,18 +20,31 @@ def refuse_strangers(world: PrimView, fixtures: Iterable[str]) -> None:
     Raises:
         UnreadableStage: Names the first such prim.
     """
-    stage = world.prim.GetStage()
-    beside = [prim for prim in stage.GetPseudoRoot().GetChildren() if prim != world.prim]
-    inside = [view.prim for view in world.children() if view.name not in _KNOWN]
-    for group, known in (("Cell", _CELL), ("Fixtures", tuple(fixtures))):
-        inside += [view.prim for view in world.child(group).children() if view.name not in known]
-    for prim in (*beside, *inside):
+    refuse_added(PrimView(world.file, world.prim.GetStage().GetPseudoRoot()), [world.name])
+    refuse_added(world, _KNOWN)
+    refuse_added(world.child("Cell"), _CELL)
+    refuse_added(world.child("Fixtures"), fixtures)
+    refuse_added(world.child("Looks"), ())
+    for group in ("Lights", "Cameras"):
+        for view in world.child(group).children():
+            refuse_added(view, ())
+
+
+def refuse_added(view: PrimView, known: Iterable[str]) -> None:
+    """Refuse shapes, lights and bodies among the children of a prim, but for the known ones.
+
+    Raises:
+        UnreadableStage: Names the first such prim.
+    """
+    accepted = frozenset(known)
+    for prim in view.prim.GetChildren():
+        if prim.GetName() in accepted:
+            continue
         for inner in Usd.PrimRange(prim):
             if _counts(inner):
-                view = PrimView(world.file, inner)
-                raise view.fail(
-                    f"a {inner.GetTypeName()} that belongs to no scenario - accepted: items in {world.path}/Items,"
-                    f" lights in {world.path}/Lights, cards in {world.path}/ShadowCasters; deactivate or delete it"
+                raise PrimView(view.file, inner).fail(
+                    f"a {inner.GetTypeName()} that belongs to no scenario - accepted: items in /World/Items, lights in"
+                    " /World/Lights, cards in /World/ShadowCasters; deactivate or delete it"
                 )
 
 

@@ -66,7 +66,7 @@ def block_parts(block):
 
 @pytest.fixture(scope="session")
 def scene(cell):
-    """Return a layout of `name: (x, y, z)` or `(x, y, z, quat_xyzw)`, relative to the middle of the feed's floor [m]."""
+    """Return a layout of `name: (x, y, z[, quat_xyzw])`, relative to the middle of the feed's floor [m]."""
 
     def build(**places):
         items = []

@@ -50,8 +50,7 @@ def test_fixtures_stand_where_the_layout_says(finder, scene):
     layout = scene(block_00=(0, 0, HALF + 0.0005))
     assert finder.contacts(layout) == ()
     raised = tuple(
-        f.replaced(pose_to_world=Pose.of(f.pose_to_world.position + (0, 0, 0.001))) if f.name == "feed" else f
-        for f in layout.fixtures
+        f.replaced(pose_to_world=Pose.of((0.5, 0, 0.005))) if f.name == "feed" else f for f in layout.fixtures
     )
     (contact,) = finder.contacts(layout.replaced(fixtures=raised))
     assert (contact.a, contact.b) == ("feed", "block_00")

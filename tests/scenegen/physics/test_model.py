@@ -66,7 +66,6 @@ def test_mass_written_later_moves_as_mass_compiled_in(block_cell, block, scene):
     np.testing.assert_allclose(written.data.qpos[:7], data.qpos, atol=1e-6)
 
 
-
 def test_absent_slots_get_their_own_mass_back(block_cell, block, scene):
     model = SceneModel(block_cell, Catalogue([block]), sleep=False)
     before = {field: getattr(model.model, field).copy() for field in DERIVED}
@@ -101,7 +100,11 @@ def test_a_mass_that_is_no_number_is_refused(block_cell, block_parts, scene):
     layout = scene(block_00=(0, 0, 0.02))
     matter = nominal_matter(layout, block_parts)
     fields = {name: getattr(matter.items[0], name) for name in type(matter.items[0]).model_fields}
-    broken = type(matter.items[0]).model_construct(**{**fields, "mass_kg": float("nan")})
-    with pytest.raises(InvalidRecord) as error:
-        model.load(layout, type(matter).model_construct(items=(broken,)))
-    assert str(error.value) == "matter: block_00: mass nan kg - accepted: positive finite numbers"
+    for mass, shown in ((float("nan"), "nan"), (1e-20, "1e-20"), (float("inf"), "inf")):
+        broken = type(matter.items[0]).model_construct(**{**fields, "mass_kg": mass})
+        with pytest.raises(InvalidRecord) as error:
+            model.load(layout, type(matter).model_construct(items=(broken,)))
+        assert str(error.value) == (
+            f"matter: block_00: mass {shown} kg, inertia 1.46833e-06, 1.20833e-06, 5.93333e-07 kg m2 - "
+            "accepted: finite numbers of at least 1e-15"
+        )

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdLux, UsdShade, UsdUtils
 
 from scenegen.errors import UnreadableStage
 from scenegen.geometry import Pose, quat_about, quat_multiply
+from scenegen.usd import reader
 from scenegen.usd.folder import StageFolder
 from scenegen.usd.reader import read_cell_and_parts, read_scenario
 
@@ -247,7 +249,7 @@ def test_a_scene_without_its_assets(scene, tmp_path):
 
 def test_a_scene_without_its_layout(scene, tmp_path):
     shutil.rmtree(tmp_path / "layouts")
-    with pytest.raises(UnreadableStage, match="Could not open asset"):
+    with pytest.raises(UnreadableStage, match="Could not load sublayer"):
         read(scene)
 
 
@@ -360,6 +362,43 @@ def texture(stage, _):
     shader.GetInput("diffuseColor").ConnectToSource(reader.ConnectableAPI(), "rgb")
 
 
+def longer_bin(stage, _):
+    stage.GetPrimAtPath("/World/Fixtures/bin_a/floor").GetAttribute("xformOp:scale").Set((0.5, 0.5, 0.1))
+
+
+def moved_table(stage, _):
+    stage.GetPrimAtPath("/World/Cell/table").GetAttribute("xformOp:translate").Set((0.0, 0.0, -0.5))
+
+
+def moved_robot(stage, _):
+    stage.GetPrimAtPath("/World/Cell/robot").GetAttribute("xformOp:translate").Set((0.0, 0.0, 0.5))
+
+
+def other_gravity(stage, _):
+    stage.GetPrimAtPath("/World/PhysicsScene").GetAttribute("physics:gravityMagnitude").Set(1.62)
+
+
+def wall_in_a_bin(stage, _):
+    UsdGeom.Cube.Define(stage, "/World/Fixtures/bin_a/divider")
+
+
+def bent_part(stage, item):
+    points = item_of(stage, item).GetPrim().GetPrimAtPath("mesh").GetAttribute("points")
+    points.Set([2 * point for point in points.Get()])
+
+
+def moved_mesh(stage, item):
+    UsdGeom.Xformable(item_of(stage, item).GetPrim().GetPrimAtPath("mesh")).AddTranslateOp().Set((0.0, 0.0, 0.1))
+
+
+def added_to_a_part(stage, item):
+    UsdGeom.Sphere.Define(stage, item_of(stage, item).GetPath().AppendChild("ball"))
+
+
+def light_on_a_camera(stage, _):
+    UsdLux.SphereLight.Define(stage, "/World/Cameras/wrist/ring")
+
+
 def centimetres(stage, _):
     UsdGeom.SetStageMetersPerUnit(stage, 0.01)
 
@@ -407,9 +446,13 @@ def too_many_rules(stage, _):
 )
 def test_what_is_no_scenario_is_said(scene, first, change, sentence):
     edited(scene, lambda stage: change(stage, first))
-    with pytest.raises(UnreadableStage) as caught:
-        read(scene)
-    assert sentence.replace("ITEM", f"/World/Items/{first.name}") in str(caught.value)
+    with (
+        mock.patch.object(reader, "refuse_unsafe"),  # what is unsafe as well is tested there
+        pytest.raises(UnreadableStage) as caught,
+    ):
+        read_scenario(scene)
+    expected = sentence.replace("ITEM", f"/World/Items/{first.name}").replace("PART", first.part)
+    assert expected in str(caught.value)
     assert str(caught.value).startswith(f"{scene}: ")
 
 

@@ -200,7 +200,7 @@ def folder(cell, catalogue, tmp_path_factory):
     return StageFolder(tmp_path_factory.mktemp("library"), cell, catalogue)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_reading_what_was_written_gives_the_scenario(data, cell, catalogue, folder):
     scenario = data.draw(scenarios(cell, catalogue))
@@ -209,7 +209,7 @@ def test_reading_what_was_written_gives_the_scenario(data, cell, catalogue, fold
     assert read.id == scenario.id
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_the_text_of_a_scene_is_what_sdf_authors(data, cell, catalogue, folder):
     scenario = data.draw(scenarios(cell, catalogue))

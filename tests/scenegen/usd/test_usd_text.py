@@ -104,7 +104,7 @@ trees = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(trees)
 def test_parsed_text_is_what_sdf_authors(tree):
     parsed = Sdf.Layer.CreateAnonymous(".usda")
