@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from library.row import ResultSummary, Row
+from library.row import Row
 from library.store import Store
 from scenegen.cell import Cell
 from scenegen.expand import Made, Outcome
@@ -63,9 +63,7 @@ class Keeper:
             facets=made.scenario.facet_ids,
             provenance=made.provenance,
             plan_id=self._plan_id,
-            results=tuple(
-                ResultSummary(check=r.check, version=r.version, status=r.status) for r in verdict.results
-            ),
+            results={f"{result.check}@{result.version}": result.status for result in verdict.results},
             findings=verdict.findings,
             files=self._write(made.scenario),
             rejected=rejected or {},

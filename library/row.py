@@ -5,21 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from scenegen.provenance import Provenance
-from scenegen.record import Name, Record
+from scenegen.record import Record
 from scenegen.scenario import Facet
 from scenegen.verdict import Finding, Status
-
-
-class ResultSummary(Record):
-    """What one check said of a kept scenario.
-
-    Whether it was measured, reused or known by construction is left out: that depends on what a process saw before, and
-    a row does not.
-    """
-
-    check: Name
-    version: int
-    status: Status
 
 
 class Row(Record):
@@ -38,7 +26,9 @@ class Row(Record):
     provenance: Provenance | None = None
     plan_id: str | None = None
     """Content id of the check plan behind `results`."""
-    results: tuple[ResultSummary, ...] = ()
+    results: dict[str, Status] = {}
+    """`check@version` -> status. Whether a result was measured, reused or known by
+    construction is left out: that depends on what a process saw before, and a row does not."""
     findings: tuple[Finding, ...] = ()
     files: dict[str, str] = {}
     """Path in the library -> content hash of the file's bytes."""

@@ -296,9 +296,20 @@ class Scenario(Record):
 
     def key(self, *facets: Facet) -> str:
         """Hash cell, assets and the named facets: the cache key of what depends on nothing else."""
-        parts = [f"{facet.value}:{self.facet(facet).content_id}" for facet in facets]
-        assets = [f"{asset.part}:{asset.content}" for asset in self.assets]
-        return content_hash(*(text.encode() for text in (str(SPEC_VERSION), self.cell_id, *assets, *parts)))
+        if facets not in self._keys:
+            parts = [f"{facet.value}:{getattr(self, facet.value).content_id}" for facet in facets]
+            self._keys[facets] = content_hash("\n".join((self._frame, *parts)).encode())
+        return self._keys[facets]
+
+    @cached_property
+    def _frame(self) -> str:
+        """What every key hashes besides facets: format, cell and assets."""
+        return "\n".join((str(SPEC_VERSION), self.cell_id, *(f"{asset.part}:{asset.content}" for asset in self.assets)))
+
+    @cached_property
+    def _keys(self) -> dict[tuple[Facet, ...], str]:
+        """Keys that were asked for."""
+        return {}
 
     def varied(self, **facets: Record) -> Scenario:
         """Return a copy with some facets replaced, by field name."""

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from scenegen.cell import Cell
+from scenegen.errors import VariationFailed
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.settle import Settler
 from scenegen.scenario import Facet, Scenario
@@ -17,6 +18,9 @@ from scenegen.units import Quantity, Unit
 
 LEVELS = (1, 2, 3, 4, 5)
 """Severity levels; level 0 is the base itself."""
+
+NOTHING = 1e-5
+"""Share of a quantity's range below which a departure is rounding."""
 
 EDGE = 0.03
 """Share of a level's band, at either edge, that is not drawn from: measured values keep inside the band."""
@@ -76,10 +80,29 @@ class Axis:
     severities: tuple[Severity, ...]
     aliases: tuple[str, ...]
     """The field's own terms, for example `LIBERO-Plus: Light Conditions`."""
-    vary: Callable[..., Scenario]
-    """`vary(scenario, level, *, ctx, rng) -> Scenario`; raises `VariationFailed`."""
+    change: Callable[..., Scenario]
+    """`change(scenario, level, *, ctx, rng) -> Scenario` for levels from 1 on; raises `VariationFailed`."""
     measure: Callable[..., tuple[Quantity, ...]]
     """`measure(base, varied, *, ctx) -> severity`: one quantity for each of `severities`, measured, not remembered."""
+
+    def vary(self, scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+        """Return the scenario at a level of this axis; itself at level 0.
+
+        Args:
+            scenario: The scenario to depart from.
+            level: 0 to 5.
+            ctx: What the axis may use.
+            rng: Source of randomness.
+
+        Raises:
+            VariationFailed: No scene was found at that level; the reason is a short code.
+        """
+        assert level in (0, *LEVELS)
+        if level == 0:
+            return scenario
+        if not any(directions(s, cell=ctx.cell, axis=self.name) for s in self.severities if s.graded):
+            raise VariationFailed(self.name, level, "outside_envelope", "the cell's envelope leaves it no room")
+        return self.change(scenario, level, ctx=ctx, rng=rng)
 
     @property
     def keeps_layout(self) -> bool:
@@ -141,4 +164,6 @@ def _share(severity: Severity, value: float, cell: Cell, axis: str) -> float:
     low, high = limits(severity, cell=cell, axis=axis)
     room = (high - severity.nominal if value > severity.nominal else severity.nominal - low) - severity.least
     distance = max(0.0, abs(value - severity.nominal) - severity.least)
-    return distance / room if room > 0 else (0.0 if distance < 1e-9 else float("inf"))
+    if distance <= NOTHING * (severity.high - severity.low):
+        return 0.0
+    return distance / room if room > 0 else float("inf")

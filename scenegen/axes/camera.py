@@ -20,10 +20,8 @@ ROTATION = Severity("rotation", Unit.DEGREE, 0.0, 0.0, 10.0, "largest rotation o
 SHIFT = Severity("image_shift", Unit.PIXEL, 0.0, 0.0, 224.0, "mean shift of the targets in an image", graded=False)
 
 
-def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Displace and turn the fixed cameras (or those on the flange where none is fixed), the targets still in view."""
-    if level == 0:
-        return scenario
     fixed = {camera.name for camera in ctx.cell.cameras if camera.mount == "world"}
     chosen = fixed or {camera.name for camera in scenario.cameras.cameras}
     aim = ctx.cell.feed.pose_to_world.position
@@ -86,6 +84,6 @@ CAMERA = Axis(
     touches=frozenset({Facet.CAMERAS}),
     severities=(OFFSET, ROTATION, SHIFT),
     aliases=("LIBERO-Plus: Camera Viewpoints", "Colosseum: camera pose", "SimplerEnv: camera", "RoboLab: camera"),
-    vary=vary,
+    change=change,
     measure=measure,
 )

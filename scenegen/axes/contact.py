@@ -22,13 +22,9 @@ SHIFT = Severity(
 )
 
 
-def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Change one property of all targets in the feed: their friction, their mass or their centre of mass."""
-    if level == 0:
-        return scenario
     able = [(s, up) for s in (FRICTION, MASS, SHIFT) for up in directions(s, cell=ctx.cell, axis=NAME)]
-    if not able:
-        raise VariationFailed(NAME, level, "outside_envelope", "the envelope leaves friction, mass and centre no room")
     severity, upward = able[int(rng.integers(len(able)))]
     value = draw(severity, level, cell=ctx.cell, axis=NAME, rng=rng, upward=upward)
     sign = float(rng.choice([-1.0, 1.0]))
@@ -77,6 +73,6 @@ CONTACT = Axis(
     touches=frozenset({Facet.MATTER}),
     severities=(FRICTION, MASS, SHIFT),
     aliases=("Colosseum: object friction", "Colosseum: object mass"),
-    vary=vary,
+    change=change,
     measure=measure,
 )

@@ -23,10 +23,8 @@ SHIFT = Severity("shift", Unit.METRE, 0.0, 0.0, 0.015, "largest planar shift of 
 ROTATION = Severity("rotation", Unit.DEGREE, 0.0, 0.0, 8.0, "largest turn of a reference about the vertical")
 
 
-def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Shift and turn the fixture of one datum, and what lies in it, clear of everything else."""
-    if level == 0:
-        return scenario
     names = [datum.fixture for datum in ctx.cell.datums]
     if not names:
         raise VariationFailed(NAME, level, "no_datum", "the cell names no datum")
@@ -94,6 +92,6 @@ DATUM = Axis(
     touches=frozenset({Facet.LAYOUT}),
     severities=(SHIFT, ROTATION),
     aliases=("no field term: reference error", "RoboTwin: table height (nearest)"),
-    vary=vary,
+    change=change,
     measure=measure,
 )

@@ -43,10 +43,8 @@ Edit = Callable[[Scenario, AxisContext, np.random.Generator], Task | None]
 """From a scene to its task in other words; None where the words are missing."""
 
 
-def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Say the instruction in the way that belongs to the level."""
-    if level == 0:
-        return scenario
     edit = EDITS[count_at(CLASS, level, cell=ctx.cell, axis=NAME) - 1]
     task = edit(scenario, ctx, rng)
     if task is None or task.instruction == scenario.task.instruction:
@@ -209,6 +207,6 @@ LANGUAGE = Axis(
     touches=frozenset({Facet.TASK}),
     severities=(CLASS, DISTANCE),
     aliases=("LIBERO-Plus: Language Instructions", "LIBERO-PRO: semantic", "STAR-Gen: semantic"),
-    vary=vary,
+    change=change,
     measure=measure,
 )

@@ -30,13 +30,11 @@ TURN = Severity(
 SHADOW = Severity("shadow", Unit.SHARE, 0.0, 0.0, 1.0, "largest share of the key light that is hidden from a target")
 
 
-def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Change one thing about the light: its strength, its colour temperature, its direction, or its shadows."""
-    if level == 0:
-        return scenario
     modes = _modes(scenario, ctx)
     if not modes:
-        raise VariationFailed(NAME, level, "outside_envelope", "the envelope leaves the light no room to change")
+        raise VariationFailed(NAME, level, "outside_envelope", "a dome has neither direction nor shadow")
     severity, upward = modes[int(rng.integers(len(modes)))]
     value = draw(severity, level, cell=ctx.cell, axis=NAME, rng=rng, upward=upward)
     lights, key = scenario.lights.lights, scenario.lights.lights[0]
@@ -150,6 +148,6 @@ LIGHTING = Axis(
     touches=frozenset({Facet.LIGHTS}),
     severities=(FACTOR, SHIFT, TURN, SHADOW),
     aliases=("LIBERO-Plus: Light Conditions", "Colosseum: light color", "SimplerEnv: lighting", "RoboTwin: light"),
-    vary=vary,
+    change=change,
     measure=measure,
 )

@@ -26,10 +26,8 @@ Mode = Callable[[Scenario, int, AxisContext, np.random.Generator], Scenario | No
 """From a scene and a number of parts to a scene in which so many are misplaced; None where there are too few."""
 
 
-def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Misplace some parts, all in one of the ways that the plant knows, chosen at random."""
-    if level == 0:
-        return scenario
     count = count_at(COUNT, level, cell=ctx.cell, axis=NAME)
     modes = [mode for cause, mode in MODES if cause in ctx.cell.allowed_causes]
     for index in rng.permutation(len(modes)).tolist():
@@ -161,6 +159,6 @@ MISPLACEMENT = Axis(
     touches=ITEM_FACETS,
     severities=(COUNT,),
     aliases=("LIBERO-Plus: Objects Layout (added objects)", "Colosseum: distractor object", "SimplerEnv: distractor"),
-    vary=vary,
+    change=change,
     measure=measure,
 )

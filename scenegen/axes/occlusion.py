@@ -50,10 +50,8 @@ class Cover:
     """How far it must go to leave the target uncovered [m]."""
 
 
-def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Lay an occluder over a target, as far as hides the asked share of it, and let it come to rest."""
-    if level == 0:
-        return scenario
     near, far = band(HIDDEN, level, cell=ctx.cell, axis=NAME, upward=True)
     targets = targets_in(scenario, ctx.cell)
     failed: Counter[str] = Counter()
@@ -167,6 +165,6 @@ OCCLUSION = Axis(
     touches=ITEM_FACETS,
     severities=(HIDDEN,),
     aliases=("LIBERO-Plus: Objects Layout (added objects)", "Colosseum: distractor object (nearest)"),
-    vary=vary,
+    change=change,
     measure=measure,
 )

@@ -27,10 +27,8 @@ YAW = Severity("yaw", Unit.DEGREE, 0.0, 0.0, 180.0, "largest turn of a target ab
 MOVED = Severity("moved", Unit.COUNT, 0.0, 0.0, 32.0, "targets that were moved", graded=False)
 
 
-def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Move and turn every target that finds room at the asked distance."""
-    if level == 0:
-        return scenario
     options = PlaceOptions()
     zone = zone_named(ctx.cell, "feed", scenario.layout.fixtures, wall_m=options.wall_m(ctx.cell))
     board = board_of(ctx.cell, ctx.parts, zone, scenario.layout, options=options)
@@ -83,6 +81,6 @@ POSE = Axis(
     touches=frozenset({Facet.LAYOUT}),
     severities=(OFFSET, YAW, MOVED),
     aliases=("LIBERO-Plus: Objects Layout", "LIBERO-PRO: position", "RoboLab: pose", "libero-infinity: position"),
-    vary=vary,
+    change=change,
     measure=measure,
 )

@@ -19,6 +19,10 @@ from scenegen.scenario import Cause, Item, Layout, Scenario
 NEIGHBOURHOOD_M = 0.02
 """How near to a disturbed item others must lie to take part in a trial [m]."""
 
+TRIAL_S = 0.4
+"""Time in which a trial must come to rest [s]."""
+REST_S = 1.0
+"""Time in which a whole scene must come to rest [s]."""
 UNMOVED_M = 2e-4
 """Items that moved less than this while settling are left exactly where they were [m]."""
 
@@ -50,7 +54,7 @@ def trial(scenario: Scenario, poses: Mapping[str, Pose], ctx: AxisContext) -> Sc
     placed = [i.replaced(pose_to_world=poses[i.name]) if i.name in poses else i for i in scenario.layout.items]
     near = _near(placed, set(poses), ctx)
     items = tuple(item for item in placed if item.name in near)
-    settled = _settled(scenario.layout.replaced(items=items), scenario, ctx)
+    settled = _settled(scenario.layout.replaced(items=items), scenario, ctx, limit_s=TRIAL_S)
     if settled is None:
         return None
     ends = {item.name: item for item in settled.items}
@@ -59,14 +63,14 @@ def trial(scenario: Scenario, poses: Mapping[str, Pose], ctx: AxisContext) -> Sc
 
 def settled(scenario: Scenario, ctx: AxisContext) -> Scenario | None:
     """Let the whole scene come to rest; what hardly moves keeps its pose. None where rest is not reached."""
-    layout = _settled(scenario.layout, scenario, ctx)
+    layout = _settled(scenario.layout, scenario, ctx, limit_s=REST_S)
     return None if layout is None else scenario.varied(layout=layout)
 
 
-def _settled(layout: Layout, scenario: Scenario, ctx: AxisContext) -> Layout | None:
+def _settled(layout: Layout, scenario: Scenario, ctx: AxisContext, *, limit_s: float) -> Layout | None:
     names = {item.name for item in layout.items}
     matter = scenario.matter.replaced(items=tuple(m for m in scenario.matter.items if m.name in names))
-    result = ctx.settler.settle(layout, matter, limit_s=1.0)
+    result = ctx.settler.settle(layout, matter, limit_s=limit_s)
     if not result.finite or result.speed_m_s > AT_REST_M_S or result.penetration_m > DEEPEST_M:
         return None
     return layout.replaced(

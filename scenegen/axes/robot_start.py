@@ -19,10 +19,8 @@ LOWEST_TOOL_M = 0.1
 OFFSET = Severity("joint_offset", Unit.RADIAN, 0.0, 0.0, 0.5, "norm of the joints' offset from the base's start")
 
 
-def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Offset the joints in a random direction; cameras on the flange go with it."""
-    if level == 0:
-        return scenario
     robot, arm = ctx.cell.robot, Arm(ctx.cell.robot)
     start = np.array(scenario.motion.robot_start_rad)
     lower, upper = np.array([(joint.lower_rad, joint.upper_rad) for joint in robot.joints]).T
@@ -61,6 +59,6 @@ ROBOT_START = Axis(
     touches=frozenset({Facet.MOTION, Facet.CAMERAS}),
     severities=(OFFSET,),
     aliases=("LIBERO-Plus: Robot Initial States",),
-    vary=vary,
+    change=change,
     measure=measure,
 )

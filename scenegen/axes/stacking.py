@@ -7,7 +7,7 @@ import numpy as np
 from scenegen.axes.axis import Axis, AxisContext, Severity, count_at
 from scenegen.axes.items import fixture_pose, targets_in
 from scenegen.axes.rest import RAISED_M, explained, lies_in_feed, lift_m, settled, trial
-from scenegen.axes.touch import body_of, gap_above
+from scenegen.axes.touch import balances, body_of, gap_above
 from scenegen.errors import VariationFailed
 from scenegen.geometry import Pose, quat_multiply, quat_yaw
 from scenegen.scenario import Cause, Facet, Item, Scenario
@@ -15,6 +15,8 @@ from scenegen.units import Quantity, Unit
 
 NAME = "stacking"
 TRIES = 40
+POSES = 4
+"""Poses of one target above another one that are looked at."""
 PLAY_M = 0.0002
 """Gap at which a part is let go above another one [m]."""
 OFF_CENTER = 0.25
@@ -26,10 +28,8 @@ HEIGHT = Severity(
 )
 
 
-def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Put targets onto others, one after the other, and let each come to rest."""
-    if level == 0:
-        return scenario
     count = count_at(COUNT, level, cell=ctx.cell, axis=NAME)
     before = len(stacked(scenario, ctx))
     current, tries = scenario, 0
@@ -54,7 +54,8 @@ def _one_more(scenario: Scenario, ctx: AxisContext, rng: np.random.Generator) ->
     item = loose[int(rng.integers(len(loose)))]
     carriers = [other for other in targets if other.name != item.name]
     carrier = carriers[int(rng.integers(len(carriers)))]
-    pose = _above(item, carrier, ctx, rng)
+    poses = (_above(item, carrier, ctx, rng) for _ in range(POSES))
+    pose = next((pose for pose in poses if pose is not None), None)
     if pose is None:
         return None
     moved = item.replaced(cause=Cause.PILED, pose_to_world=pose)
@@ -67,7 +68,7 @@ def _one_more(scenario: Scenario, ctx: AxisContext, rng: np.random.Generator) ->
 
 
 def _above(item: Item, carrier: Item, ctx: AxisContext, rng: np.random.Generator) -> Pose | None:
-    """Pose of an item in a stable orientation, a hair above the middle of another one; None where it would miss it."""
+    """Pose of an item in a stable orientation, a hair above the middle of another one; None where it would fall."""
     part, below = ctx.parts[item.part], ctx.parts[carrier.part]
     probabilities = np.array([pose.probability for pose in part.stable_poses])
     rest = part.stable_poses[int(rng.choice(len(probabilities), p=probabilities / probabilities.sum()))]
@@ -77,8 +78,11 @@ def _above(item: Item, carrier: Item, ctx: AxisContext, rng: np.random.Generator
     own = Pose.of((0, 0, 0), quat).apply(np.array(part.mass.center_of_mass_m))
     x, y = middle[:2] - own[:2] + offset * np.array([np.cos(bearing), np.sin(bearing)])
     high = float(carrier.pose_to_world.position_m[2]) + below.radius_m + part.radius_m
-    gap = gap_above(body_of(part).at(Pose.of((x, y, high), quat)), body_of(below).at(carrier.pose_to_world))
-    return Pose.of((x, y, high - gap + PLAY_M), quat) if np.isfinite(gap) else None
+    upper, lower = body_of(part).at(Pose.of((x, y, high), quat)), body_of(below).at(carrier.pose_to_world)
+    if not balances(upper, lower, np.array([x, y]) + own[:2]):
+        return None
+    gap = gap_above(upper, lower)
+    return Pose.of((x, y, high - gap + PLAY_M), quat)
 
 
 def _carries(item: Item, targets: list[Item], ctx: AxisContext) -> bool:
@@ -123,6 +127,6 @@ STACKING = Axis(
     touches=frozenset({Facet.LAYOUT}),
     severities=(COUNT, HEIGHT),
     aliases=("no field term: piled parts", "RoboTwin: clutter (nearest)"),
-    vary=vary,
+    change=change,
     measure=measure,
 )

@@ -37,7 +37,7 @@ SMALL_M = 0.015
 """Radius of the largest piece that a target is leant on [m]."""
 
 LEAN = Severity(
-    "lean", Unit.DEGREE, 0.0, 0.0, 47.0, "largest angle of a target from its nearest stable pose", least=8.0
+    "lean", Unit.DEGREE, 0.0, 0.0, 47.0, "largest angle of a target from its nearest stable pose", least=12.0
 )
 
 
@@ -56,10 +56,8 @@ class Support:
     """Of a wall, the direction out of the feed, shape [2]."""
 
 
-def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Lean one target on something, let it settle, and keep it if it rests at the asked angle."""
-    if level == 0:
-        return scenario
     near, far = band(LEAN, level, cell=ctx.cell, axis=NAME, upward=True)
     room_m = ctx.cell.robot.gripper.finger_width_m / 2 + GRIP_M
     failed: Counter[str] = Counter()
@@ -255,6 +253,6 @@ TILT = Axis(
     touches=ITEM_FACETS,
     severities=(LEAN,),
     aliases=("no field term: tilted parts", "SimplerEnv: can orientation (nearest)"),
-    vary=vary,
+    change=change,
     measure=measure,
 )

@@ -13,6 +13,9 @@ from scenegen.parts.part import Faces, Part
 SPACING_M = 0.0025
 """Distance between sample points along a collider's edges [m]."""
 
+TOUCH_M = 0.0004
+"""How far from the first contact others count as contacts too [m]."""
+
 FLAT = 1 - 1e-6
 """Cosine between two triangles' normals above which they belong to one flat side."""
 
@@ -79,9 +82,31 @@ def gap_above(upper: Body, lower: Body) -> float:
     Points of each are held against triangles of the other, so a contact between two edges is found to within the
     spacing of the sample points. Negative where they overlap, infinite where neither is above the other.
     """
+    return float(min(gaps.min() for gaps in _gaps(upper, lower)))
+
+
+def balances(upper: Body, lower: Body, center: Array) -> bool:
+    """Tell whether a body that sank onto another one would stay: its weight lies within the points that touch first.
+
+    Args:
+        upper: What sinks.
+        lower: What stays.
+        center: The upper body's centre of mass in the plane [m], shape [2].
+    """
+    down, up = _gaps(upper, lower)
+    least = min(down.min(), up.min())
+    if not np.isfinite(least):
+        return False
+    points = np.concatenate([upper.points[down < least + TOUCH_M], lower.points[up < least + TOUCH_M]])[:, :2] - center
+    angles = np.sort(np.arctan2(points[:, 1], points[:, 0]))
+    turns = np.diff(np.concatenate([angles, angles[:1] + 2 * np.pi]))
+    return bool(turns.max() < np.pi)
+
+
+def _gaps(upper: Body, lower: Body) -> tuple[Array, Array]:
+    """Gaps below the upper body's points and above the lower body's [m]; infinite where the other one is not there."""
     down = upper.points[:, 2] - _heights(lower, upper.points, upward=True)
-    up = _heights(upper, lower.points, upward=False) - lower.points[:, 2]
-    return float(min(down.min(), up.min()))
+    return down, _heights(upper, lower.points, upward=False) - lower.points[:, 2]
 
 
 def _heights(body: Body, points: Array, *, upward: bool) -> Array:

@@ -14,10 +14,8 @@ AMPLITUDE = Severity("amplitude", Unit.MILLIMETRE, 0.0, 0.0, 0.4, "amplitude of 
 FREQUENCY = Severity("frequency", Unit.HERTZ, 0.0, 0.0, 25.0, "frequency of the table's shaking")
 
 
-def vary(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Shake the table sinusoidally along a random horizontal direction."""
-    if level == 0:
-        return scenario
     amplitude_mm, frequency_hz = (draw(s, level, cell=ctx.cell, axis=NAME, rng=rng) for s in (AMPLITUDE, FREQUENCY))
     bearing = rng.uniform(0, np.pi)
     motion = scenario.motion.replaced(
@@ -42,6 +40,6 @@ VIBRATION = Axis(
     touches=frozenset({Facet.MOTION}),
     severities=(AMPLITUDE, FREQUENCY),
     aliases=("no field term: table vibration",),
-    vary=vary,
+    change=change,
     measure=measure,
 )

@@ -15,13 +15,21 @@ from scenegen.usd.folder import StageFolder
 from scenegen.usd.reader import read_cell_and_parts, read_scenario
 
 
-@pytest.fixture
-def scene(cell, catalogue, base_scenario, tmp_path):
+@pytest.fixture(scope="module")
+def original(cell, catalogue, base_scenario, tmp_path_factory):
     """A library of one scene, with all parts of the cell."""
-    folder = StageFolder(tmp_path, cell, catalogue)
+    folder = StageFolder(tmp_path_factory.mktemp("library"), cell, catalogue)
     for item in cell.inventory:
         folder.write_asset(item.part)
-    return folder.write(base_scenario)
+    return folder.root, folder.write(base_scenario)
+
+
+@pytest.fixture
+def scene(original, tmp_path):
+    """A copy of that library to edit: its scene."""
+    root, path = original
+    shutil.copytree(root, tmp_path, dirs_exist_ok=True)
+    return tmp_path / path.relative_to(root)
 
 
 @pytest.fixture
