@@ -84,9 +84,10 @@ def main() -> None:
     except SceneGenError as error:
         typer.echo(f"scenegen: {error}", err=True)
         sys.exit(EXIT_USAGE)
-    except KeyboardInterrupt:
-        typer.echo("scenegen: interrupted - run the same command again to continue", err=True)
-        sys.exit(EXIT_INTERRUPTED)
+    except SystemExit as ended:
+        if ended.code == EXIT_INTERRUPTED:
+            typer.echo("scenegen: interrupted - run the same command again to continue", err=True)
+        raise
     except Exception:  # noqa: BLE001 - the last line of defence: a crash is told as one, with its own exit code
         traceback.print_exc()
         typer.echo("scenegen: this is a bug in scenegen; please report the lines above", err=True)

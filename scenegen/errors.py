@@ -10,6 +10,7 @@ SceneGenError
 ├── UnusablePart       (ValueError)   a part file that cannot become an asset
 ├── UnreadableStage    (ValueError)   a USD scene that cannot be read as a scenario
 ├── UnsafeStage        (ValueError)   a USD file that breaks the rules for untrusted input
+├── ContactOverflow    (RuntimeError) more contacts arose than a simulator's buffers hold
 ├── LibraryError       (OSError)      a library cannot be read or written
 └── MissingExtra       (ImportError)  an optional dependency is not installed
 ```
@@ -133,6 +134,23 @@ class UnsafeStage(SceneGenError, ValueError):
     def __init__(self, file: str, rule: str, detail: str) -> None:
         self.file, self.rule, self.detail = file, rule, detail
         super().__init__(f"{file}: refused ({rule}): {detail}")
+
+
+class ContactOverflow(SceneGenError, RuntimeError):
+    """More contacts arose than a simulator's buffers hold: what it says after that is not to be used.
+
+    Args:
+        contacts: How many contacts all worlds have together.
+        worlds: How many worlds there are.
+        room: For how many contacts a world there is room.
+    """
+
+    def __init__(self, contacts: int, worlds: int, room: int) -> None:
+        self.contacts, self.worlds, self.room = contacts, worlds, room
+        super().__init__(
+            f"{contacts} contacts in {worlds} worlds fill the buffers - accepted: fewer than {room} in each world - "
+            "place fewer parts or enlarge the buffers"
+        )
 
 
 class LibraryError(SceneGenError, OSError):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,20 +70,40 @@ def run_ordered(
             while True:
                 in_flight = sum(len(indices) for indices, _ in pending)
                 while len(pending) < 3 * processes and (indices := demand.next_chunk(chunk, in_flight)):
-                    pending.append((indices, pool.submit(_work, indices)))
+                    with _interrupts_held():
+                        pending.append((indices, pool.submit(_work, indices)))
                     in_flight += len(indices)
                 if not pending:
                     return
                 indices, future = pending.popleft()
                 yield from zip(indices, future.result(), strict=True)
-        finally:
-            for _, future in pending:
-                future.cancel()
+        except BaseException:
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold an interrupt back; a process that is started meanwhile never sees one, and leaves it to its parent."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start(make_worker: Callable[[], Worker]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _workers[:] = [make_worker()]
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent is gone, even if that was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    multiprocessing.connection.wait([parent.sentinel])
+    os._exit(1)
 
 
 def _work(indices: list[int]) -> list[Any]:

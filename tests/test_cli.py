@@ -130,8 +130,9 @@ def test_a_killed_run_loses_nothing_that_was_published(tmp_path):
 def test_an_interrupted_run_says_how_to_continue(tmp_path):
     command = [sys.executable, "-m", "scenegen", "expand", "--axis", "lighting", "--n", "100000", "--library", "lib"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    path = tmp_path / "lib" / "manifest.jsonl"
     deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and not list(tmp_path.glob("lib/scenes/*/*.usda")):
+    while time.monotonic() < deadline and not (path.exists() and path.stat().st_size):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)

@@ -7,12 +7,11 @@ those in nothing but values and passes by construction; one in `AUDIT` of such s
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
-import weakref
 from collections.abc import Iterator
 from functools import cached_property
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 from scenegen.cell import Cell
@@ -70,7 +69,8 @@ class StageValidator:
     def _folder(self) -> StageFolder:
         """The scratch folder; it goes when the validator goes."""
         path = tempfile.mkdtemp(prefix="scenegen-usd-")
-        weakref.finalize(self, _remove, path, os.getpid())
+        # Unlike `atexit`, this also runs when a worker process ends; a copy of the process leaves the folder alone.
+        Finalize(self, shutil.rmtree, args=(path,), kwargs={"ignore_errors": True}, exitpriority=0)
         return StageFolder(Path(path), self._cell, self._parts)
 
     def _shapes(self, scenario: Scenario) -> frozenset[Shape]:
@@ -105,12 +105,6 @@ class StageValidator:
         yield from _misread(scene, scenario)
         for file in (layout, scene):
             file.unlink()
-
-
-def _remove(path: str, owner: int) -> None:
-    """Remove a scratch folder, unless this is a copy of the process that made it."""
-    if os.getpid() == owner:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def usd_stage_check(cell: Cell, parts: Catalogue) -> Check:

@@ -13,13 +13,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluator.isaac.agreement import Agreement, compare
-from evaluator.isaac.worlds import open_worlds
 from scenegen.cell import Cell
 from scenegen.cells.loader import load_cell
+from scenegen.errors import MissingExtra
 from scenegen.parts.builtin import builtin_catalogue
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.settle import Settler
 from scenegen.scenario import Scenario
+
+try:
+    from evaluator.isaac.worlds import open_worlds
+except ModuleNotFoundError as error:
+    raise MissingExtra("Isaac Lab", "isaac") from error
 
 PACKAGES = ("isaaclab", "newton", "mujoco-warp", "warp-lang", "mujoco")
 

@@ -19,6 +19,7 @@ from newton import ModelFlags
 
 from evaluator.isaac.stage import CONTACTS_PER_WORLD, fixed_boxes, parking_pose, physics_cfg, scene_cfg, slot_prim
 from scenegen.cell import Cell
+from scenegen.errors import ContactOverflow, InvalidOption
 from scenegen.geometry import Array, Pose, quat_to_matrix
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.model import part_matter
@@ -81,10 +82,10 @@ class IsaacWorlds:
         """Put one scenario into each world, everything at rest.
 
         Raises:
-            ValueError: There are not as many scenarios as worlds.
+            InvalidOption: There are not as many scenarios as worlds.
         """
         if len(scenarios) != self.count:
-            raise ValueError(f"{len(scenarios)} scenarios - accepted: one a world ({self.count})")
+            raise InvalidOption("scenarios", len(scenarios), f"one a world ({self.count})")
         self._scenarios = list(scenarios)
         self._write_matter()
         self._write_shapes()
@@ -104,7 +105,7 @@ class IsaacWorlds:
             progress: Called every tenth of a second with the time so far [s].
 
         Raises:
-            OverflowError: More contacts arose than the buffers hold: the result would be wrong.
+            ContactOverflow: More contacts arose than the buffers hold: the result would be wrong.
         """
         steps, report = round(seconds / self._timestep_s), max(1, round(0.1 / self._timestep_s))
         for step in range(1, steps + 1):
@@ -193,10 +194,7 @@ class IsaacWorlds:
         data = solver.mjw_data
         contacts, rows = int(data.nacon.numpy()[0]), int(data.nefc.numpy().max())
         if contacts >= CONTACTS_PER_WORLD * self.count or rows >= 3 * CONTACTS_PER_WORLD:
-            raise OverflowError(
-                f"{contacts} contacts in all worlds, {rows} constraint rows in one - accepted: fewer than "
-                f"{CONTACTS_PER_WORLD} contacts a world"
-            )
+            raise ContactOverflow(contacts, self.count, CONTACTS_PER_WORLD)
 
 
 def inertia_matrix(matter: ItemMatter) -> Array:

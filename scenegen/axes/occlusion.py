@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from scenegen.axes.axis import Axis, AxisContext, Severity, band
+from scenegen.axes.drop import drop
 from scenegen.axes.items import ITEM_FACETS, free_slots, targets_in, with_items
 from scenegen.axes.rest import explained, lies_in_feed, settled
-from scenegen.axes.touch import body_of, gap_above
 from scenegen.cell import Role
 from scenegen.errors import VariationFailed
 from scenegen.footprint import stable_footprints
 from scenegen.geometry import Array, Pose, quat_multiply, quat_yaw
-from scenegen.parts.part import Part
 from scenegen.scenario import Cause, Item, Scenario
 from scenegen.units import Quantity, Unit
 
@@ -26,8 +25,6 @@ STEPS = 7
 """Places on the way to the target at which the hidden share is looked at."""
 SETTLES = 3
 """Most settles of one combination."""
-PLAY_M = 0.0002
-"""Gap at which the occluder is let go [m]."""
 
 HIDDEN = Severity(
     "hidden_share", Unit.SHARE, 0.0, 0.0, 0.85, "largest hidden share of a target, seen by the overhead camera"
@@ -40,8 +37,8 @@ class Cover:
 
     item: Item
     """The occluder, anywhere."""
-    part: Part
     quat: Array
+    """Its rotation, shape [4]."""
     start: Array
     """Where its frame's origin covers the target most [m], shape [2]."""
     away: Array
@@ -99,7 +96,6 @@ def _cover(occluder: Item, target: Item, ctx: AxisContext, rng: np.random.Genera
     start = target.pose_to_world.position[:2] - np.array([anchor.real, anchor.imag])
     return Cover(
         item=occluder,
-        part=part,
         quat=quat,
         start=start,
         away=np.array([np.cos(bearing), np.sin(bearing)]),
@@ -134,17 +130,8 @@ def _covered(
 
 def _laid(scenario: Scenario, cover: Cover, step: float, ctx: AxisContext) -> Scenario:
     """Put the occluder at a step of its way, a hair above the floor and all that lies below it."""
-    x, y = cover.start + step * cover.reach_m * cover.away
-    body = body_of(cover.part).at(Pose.of((x, y, 0.0), cover.quat))
-    low, high = body.points[:, :2].min(axis=0), body.points[:, :2].max(axis=0)
-    floor = next(f.pose_to_world.position_m[2] for f in scenario.layout.fixtures if f.name == "feed")
-    gap = float(body.points[:, 2].min()) - floor
-    for item in scenario.layout.items:
-        part, (ix, iy, _) = ctx.parts[item.part], item.pose_to_world.position_m
-        beside = (low - part.radius_m > (ix, iy)) | (high + part.radius_m < (ix, iy))
-        if item.name != cover.item.name and not beside.any():
-            gap = min(gap, gap_above(body, body_of(part).at(item.pose_to_world)))
-    item = cover.item.replaced(pose_to_world=Pose.of((x, y, PLAY_M - gap), cover.quat))
+    place = cover.start + step * cover.reach_m * cover.away
+    item = cover.item.replaced(pose_to_world=drop(scenario, cover.item, place, cover.quat, ctx=ctx).pose)
     others = [other for other in scenario.layout.items if other.name != item.name]
     return with_items(scenario, [*others, item], cell=ctx.cell, parts=ctx.parts)
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from scenegen.axes.axis import AxisContext
-from scenegen.axes.items import fixture_pose
-from scenegen.cell import Role
+from scenegen.axes.items import fixture_pose, targets_in
 from scenegen.geometry import Array, Pose, quat_to_matrix
 from scenegen.parts.part import Part
-from scenegen.posed import stable_ups
+from scenegen.posed import Posed, stable_ups
 from scenegen.scenario import Cause, Item, Layout, Scenario
 
 NEIGHBOURHOOD_M = 0.02
 """How near to a disturbed item others must lie to take part in a trial [m]."""
 
-TRIAL_S = 0.4
+TRIAL_S = 0.5
 """Time in which a trial must come to rest [s]."""
 REST_S = 1.0
 """Time in which a whole scene must come to rest [s]."""
@@ -54,7 +53,7 @@ def trial(scenario: Scenario, poses: Mapping[str, Pose], ctx: AxisContext) -> Sc
     placed = [i.replaced(pose_to_world=poses[i.name]) if i.name in poses else i for i in scenario.layout.items]
     near = _near(placed, set(poses), ctx)
     items = tuple(item for item in placed if item.name in near)
-    settled = _settled(scenario.layout.replaced(items=items), scenario, ctx, limit_s=TRIAL_S)
+    settled = _settled(scenario.layout.replaced(items=items), scenario, ctx, nudge=False)
     if settled is None:
         return None
     ends = {item.name: item for item in settled.items}
@@ -63,14 +62,14 @@ def trial(scenario: Scenario, poses: Mapping[str, Pose], ctx: AxisContext) -> Sc
 
 def settled(scenario: Scenario, ctx: AxisContext) -> Scenario | None:
     """Let the whole scene come to rest; what hardly moves keeps its pose. None where rest is not reached."""
-    layout = _settled(scenario.layout, scenario, ctx, limit_s=REST_S)
+    layout = _settled(scenario.layout, scenario, ctx, nudge=True)
     return None if layout is None else scenario.varied(layout=layout)
 
 
-def _settled(layout: Layout, scenario: Scenario, ctx: AxisContext, *, limit_s: float) -> Layout | None:
+def _settled(layout: Layout, scenario: Scenario, ctx: AxisContext, *, nudge: bool) -> Layout | None:
     names = {item.name for item in layout.items}
     matter = scenario.matter.replaced(items=tuple(m for m in scenario.matter.items if m.name in names))
-    result = ctx.settler.settle(layout, matter, limit_s=limit_s)
+    result = ctx.settler.settle(layout, matter, limit_s=REST_S if nudge else TRIAL_S, nudge=nudge)
     if not result.finite or result.speed_m_s > AT_REST_M_S or result.penetration_m > DEEPEST_M:
         return None
     return layout.replaced(
@@ -91,18 +90,16 @@ def _near(items: Collection[Item], names: set[str], ctx: AxisContext) -> set[str
 
 
 def explained(scenario: Scenario, ctx: AxisContext) -> Scenario:
-    """Give every target that leans or lies on something the cause that tells so, and take it from the others."""
-    items = tuple(
-        item.replaced(cause=_cause(item, scenario, ctx)) if item.zone in ctx.cell.containers else item
-        for item in scenario.layout.items
-    )
-    return scenario.varied(layout=scenario.layout.replaced(items=items))
+    """Give every target in the feed that leans or lies on something the cause that says so, and take it from others."""
+    items = list(scenario.layout.items)
+    for name, lift in lifts_m(targets_in(scenario, ctx.cell), scenario, ctx).items():
+        index = next(i for i, item in enumerate(items) if item.name == name)
+        items[index] = items[index].replaced(cause=_cause(items[index], lift, ctx))
+    return scenario.varied(layout=scenario.layout.replaced(items=tuple(items)))
 
 
-def _cause(item: Item, scenario: Scenario, ctx: AxisContext) -> Cause:
-    if ctx.cell.slots[item.name].role is not Role.TARGET:
-        return item.cause
-    if lift_m(item, scenario, ctx) > RAISED_M:
+def _cause(item: Item, lift: float, ctx: AxisContext) -> Cause:
+    if lift > RAISED_M:
         return Cause.PILED
     up, stable = item.pose_to_world.rotation[2], stable_ups(ctx.parts[item.part])
     if float((stable @ up).max()) < np.cos(np.radians(LEANING_DEG)):
@@ -121,14 +118,15 @@ def lies_in_feed(scenario: Scenario, name: str, ctx: AxisContext) -> bool:
     return bool(centered and beyond.max() < OVERHANG_M and beyond[low].max(initial=-1.0) < UNMOVED_M)
 
 
-def lift_m(item: Item, scenario: Scenario, ctx: AxisContext) -> float:
-    """Return how far above the floor of its zone an item's lowest point lies [m]."""
-    floor = (
-        fixture_pose(scenario.layout, item.zone).position_m[2]
-        if item.zone in ctx.cell.containers
-        else ctx.cell.table.pose_top_to_world.position_m[2]
-    )
-    return lowest_m(ctx.parts[item.part], item.pose_to_world) - floor
+def lifts_m(items: Sequence[Item], scenario: Scenario, ctx: AxisContext) -> dict[str, float]:
+    """Return how far above the floor of their zones the items' lowest points lie [m], by name."""
+    if not items:
+        return {}
+    floors = {fixture.name: fixture.pose_to_world.position_m[2] for fixture in scenario.layout.fixtures}
+    table = ctx.cell.table.pose_top_to_world.position_m[2]
+    posed = Posed.of(items, ctx.parts)
+    lowest = posed.least(posed.corners[:, 2]).tolist()
+    return {item.name: low - floors.get(item.zone, table) for item, low in zip(items, lowest, strict=True)}
 
 
 def lowest_m(part: Part, pose: Pose) -> float:

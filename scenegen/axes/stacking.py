@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from scenegen.axes.axis import Axis, AxisContext, Severity, count_at
+from scenegen.axes.drop import drop
 from scenegen.axes.items import fixture_pose, targets_in
-from scenegen.axes.rest import RAISED_M, explained, lies_in_feed, lift_m, settled, trial
-from scenegen.axes.touch import balances, body_of, gap_above
+from scenegen.axes.rest import RAISED_M, explained, lies_in_feed, lifts_m, settled, trial
+from scenegen.axes.touch import balances, body_of
 from scenegen.errors import VariationFailed
 from scenegen.geometry import Pose, quat_multiply, quat_yaw
 from scenegen.scenario import Cause, Facet, Item, Scenario
 from scenegen.units import Quantity, Unit
 
 NAME = "stacking"
-TRIES = 40
+TRIES = 120
+"""Most pairs of a target and what shall carry it."""
 POSES = 4
 """Poses of one target above another one that are looked at."""
-PLAY_M = 0.0002
-"""Gap at which a part is let go above another one [m]."""
 OFF_CENTER = 0.25
 """Greatest offset of a stacked part's middle from that of what carries it, as a share of the carrier's radius."""
 
@@ -36,7 +36,7 @@ def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.G
     while len(stacked(current, ctx)) < before + count:
         tries += 1
         if tries > TRIES:
-            raise VariationFailed(NAME, level, "not_resting", f"{TRIES} trials stacked fewer than {count} targets")
+            raise VariationFailed(NAME, level, "not_resting", f"{TRIES} pairs stacked fewer than {count} targets")
         current = _one_more(current, ctx, rng) or current
     rested = settled(current, ctx)
     if rested is None or len(stacked(rested, ctx)) != before + count:
@@ -54,7 +54,7 @@ def _one_more(scenario: Scenario, ctx: AxisContext, rng: np.random.Generator) ->
     item = loose[int(rng.integers(len(loose)))]
     carriers = [other for other in targets if other.name != item.name]
     carrier = carriers[int(rng.integers(len(carriers)))]
-    poses = (_above(item, carrier, ctx, rng) for _ in range(POSES))
+    poses = (_above(scenario, item, carrier, ctx, rng) for _ in range(POSES))
     pose = next((pose for pose in poses if pose is not None), None)
     if pose is None:
         return None
@@ -63,11 +63,11 @@ def _one_more(scenario: Scenario, ctx: AxisContext, rng: np.random.Generator) ->
     rested = trial(scenario.varied(layout=scenario.layout.replaced(items=items)), {item.name: pose}, ctx)
     if rested is None or len(stacked(rested, ctx)) != len(top) + 1:
         return None
-    hidden = ctx.hidden_share(rested, carrier.name)
-    return rested if hidden <= ctx.cell.limits.hidden_share and lies_in_feed(rested, item.name, ctx) else None
+    seen = all(ctx.hidden_share(rested, name) <= ctx.cell.limits.hidden_share for name in _below(item, rested, ctx))
+    return rested if seen and lies_in_feed(rested, item.name, ctx) else None
 
 
-def _above(item: Item, carrier: Item, ctx: AxisContext, rng: np.random.Generator) -> Pose | None:
+def _above(scenario: Scenario, item: Item, carrier: Item, ctx: AxisContext, rng: np.random.Generator) -> Pose | None:
     """Pose of an item in a stable orientation, a hair above the middle of another one; None where it would fall."""
     part, below = ctx.parts[item.part], ctx.parts[carrier.part]
     probabilities = np.array([pose.probability for pose in part.stable_poses])
@@ -77,12 +77,23 @@ def _above(item: Item, carrier: Item, ctx: AxisContext, rng: np.random.Generator
     bearing, offset = rng.uniform(0, 2 * np.pi), OFF_CENTER * below.radius_m * np.sqrt(rng.uniform())
     own = Pose.of((0, 0, 0), quat).apply(np.array(part.mass.center_of_mass_m))
     x, y = middle[:2] - own[:2] + offset * np.array([np.cos(bearing), np.sin(bearing)])
-    high = float(carrier.pose_to_world.position_m[2]) + below.radius_m + part.radius_m
-    upper, lower = body_of(part).at(Pose.of((x, y, high), quat)), body_of(below).at(carrier.pose_to_world)
+    upper, lower = body_of(part).at(Pose.of((x, y, 0), quat)), body_of(below).at(carrier.pose_to_world)
     if not balances(upper, lower, np.array([x, y]) + own[:2]):
         return None
-    gap = gap_above(upper, lower)
-    return Pose.of((x, y, high - gap + PLAY_M), quat)
+    found = drop(scenario, item, np.array([x, y]), quat, ctx=ctx)
+    return found.pose if found.onto == carrier.name else None
+
+
+def _below(item: Item, scenario: Scenario, ctx: AxisContext) -> list[str]:
+    """Name the other targets that an item may hide from above."""
+    x, y, _ = scenario.item(item.name).pose_to_world.position_m
+    found = []
+    for other in targets_in(scenario, ctx.cell):
+        ox, oy, _ = other.pose_to_world.position_m
+        near = ctx.parts[item.part].radius_m + ctx.parts[other.part].radius_m
+        if other.name != item.name and np.hypot(ox - x, oy - y) < near:
+            found.append(other.name)
+    return found
 
 
 def _carries(item: Item, targets: list[Item], ctx: AxisContext) -> bool:
@@ -103,7 +114,8 @@ def _carries(item: Item, targets: list[Item], ctx: AxisContext) -> bool:
 
 def stacked(scenario: Scenario, ctx: AxisContext) -> set[str]:
     """Name the targets in the feed that do not touch its floor."""
-    return {item.name for item in targets_in(scenario, ctx.cell) if lift_m(item, scenario, ctx) > RAISED_M}
+    lifts = lifts_m(targets_in(scenario, ctx.cell), scenario, ctx)
+    return {name for name, lift in lifts.items() if lift > RAISED_M}
 
 
 def measure(base: Scenario, varied: Scenario, *, ctx: AxisContext) -> tuple[Quantity, ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from scenegen.axes.axis import Axis, AxisContext, Severity, band, draw
+from scenegen.axes.drop import PLAY_M
 from scenegen.axes.items import ITEM_FACETS, fixture_pose, free_slots, targets_in, with_items
 from scenegen.axes.rest import explained, lean_deg, lowest_m, settled, trial
 from scenegen.axes.touch import Body, body_of, box_body, gap_above
@@ -25,8 +26,6 @@ DRAWS = 400
 """Most pairs of a target and a support that are looked at."""
 TRIES = 24
 """Most of them that are simulated."""
-PLAY_M = 0.0002
-"""Gap at which a part is let go [m]."""
 MOST_M = 0.004
 """Most that a part is moved at once while it is brought to contact [m]."""
 STEEP = 0.5

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,8 +32,8 @@ from scenegen.usd.writer import SceneWriter, asset_path, cell_path
 from scenegen.verdict import Finding
 from validators.cell_check import check_cell
 
-COMMIT_ROWS = 500
-"""Rows that one commit publishes at most: what an interruption can cost."""
+COMMIT_EVERY_S = 1.0
+"""Time between commits [s]: what a kill can cost; an interruption costs nothing that was made."""
 CHUNK = 20
 """Indices that one process works on at a time: the variants of one base."""
 GIVE_UP_AFTER = 20
@@ -138,12 +140,13 @@ def _run(store: FolderLibrary, recipe: Recipe, n: int, *, processes: int, as_jso
     expansion_id, tally = recipe.expansion.content_id, Tally()
     for row in store.rows():
         tally.add(row, expansion_id)
-    before, pending = tally.kept, []
+    before, pending, committed = tally.kept, [], time.monotonic()
     demand = Demand(wanted=n - tally.kept, end=3 * n + 100, skip=frozenset(tally.indices))
     processes = max(1, min(processes, -(-demand.wanted // CHUNK)))
-    with SceneProgress(n, done=before, style=progress_style(as_json)) as progress:
+    made = run_ordered(recipe, demand, processes=processes, chunk=CHUNK)
+    with SceneProgress(n, done=before, style=progress_style(as_json)) as progress, closing(made):
         try:
-            for index, rows in run_ordered(recipe, demand, processes=processes, chunk=CHUNK):
+            for _, rows in made:
                 fresh = [row for row in rows if row.kind != "base" or row.scenario_id not in tally.bases]
                 for row in fresh:
                     tally.add(row, expansion_id)
@@ -153,9 +156,9 @@ def _run(store: FolderLibrary, recipe: Recipe, n: int, *, processes: int, as_jso
                 progress.add(kept=kept, rejected=sum(rows[-1].rejected.values()))
                 if _hopeless(tally, before):
                     demand.wanted = 0
-                if len(pending) >= COMMIT_ROWS:
+                if time.monotonic() > committed + COMMIT_EVERY_S:
                     store.commit(pending)
-                    pending = []
+                    pending, committed = [], time.monotonic()
         finally:
             store.commit(pending)
     _report(store, recipe, tally, n=n, progress=progress, as_json=as_json)

@@ -71,13 +71,14 @@ class Settler:
         self._balance = Balance(self._scene)
         self._radius_m = np.array([parts[part].radius_m for part in self._scene.slots.values()])
 
-    def settle(self, layout: Layout, matter: Matter, *, limit_s: float = 2.0) -> Settled:
+    def settle(self, layout: Layout, matter: Matter, *, limit_s: float = 2.0, nudge: bool = True) -> Settled:
         """Simulate until everything rests.
 
         Args:
             layout: Where the items start, with zero velocity.
             matter: Mass properties and friction of every item.
             limit_s: Longest simulated time until rest [s]; nudges may take as long again.
+            nudge: Push what may only be balanced, to see whether it stays; without it a rest may be a precarious one.
 
         Raises:
             UnknownName: An item is no slot of the cell, or a fixture or an item's matter is missing.
@@ -85,7 +86,7 @@ class Settler:
         """
         scene = self._scene
         scene.load(layout, matter)
-        finite, seconds = self._run(scene.rows(layout), limit_s)
+        finite, seconds = self._run(scene.rows(layout), limit_s, nudge=nudge)
         if not finite:
             return _diverged(layout, seconds)
         poses, names = scene.poses(layout), [item.name for item in layout.items]
@@ -101,7 +102,7 @@ class Settler:
             seconds=seconds,
         )
 
-    def _run(self, rows: np.ndarray, limit_s: float) -> tuple[bool, float]:
+    def _run(self, rows: np.ndarray, limit_s: float, *, nudge: bool) -> tuple[bool, float]:
         """Step until all items sleep where they withstand nudges.
 
         Returns:
@@ -110,7 +111,7 @@ class Settler:
         data = self._scene.data
         finite, left = self._rest(round(limit_s / self._scene.model.opt.timestep))
         rested_s, budget = data.time, round(limit_s / self._scene.model.opt.timestep)
-        while finite and left > 0 and budget > 0:
+        while nudge and finite and left > 0 and budget > 0:
             rest = data.qpos.copy()
             finite, budget = self._nudge(rows, budget)
             if finite and budget > 0 and self._moved(rest, rows) < HELD_M:

@@ -1,10 +1,16 @@
 """Rest poses side by side: nothing is averaged, what is missing is an error."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from evaluator.isaac.agreement import Agreement, PartAgreement, compare
 from scenegen.geometry import Pose, quat_multiply, quat_yaw
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_each_part_is_compared_with_its_own_rest_pose(base_scenario):
@@ -37,3 +43,13 @@ def test_disagreements_are_listed_worst_first():
     )
     agreement = Agreement(scenarios=("x",), seconds=1, simulator="s", matter_error=0, parts=parts)
     assert [p.item for p in agreement.disagreements(distance_m=0.0015, rotation_rad=0.05)] == ["c", "b"]
+
+
+def test_without_isaac_lab_the_command_says_what_to_install():
+    """In an environment that lacks it, the first thing said is how to get it."""
+    blocker = "import sys; sys.modules['isaaclab'] = None; import evaluator.isaac.settle_agreement"
+    run = subprocess.run([sys.executable, "-c", blocker], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.strip().endswith(
+        "MissingExtra: Isaac Lab needs the extra 'isaac' - run: pip install 'scenegen[isaac]'"
+    )

@@ -46,8 +46,8 @@ def rings_ctx(rings):
 
 @pytest.fixture(scope="session")
 def bases(cell, catalogue):
-    """Three bases of the `fasteners` cell."""
-    return [sample_base(cell, catalogue, rng=stream("axes", index)) for index in range(3)]
+    """Two bases of the `fasteners` cell."""
+    return [sample_base(cell, catalogue, rng=stream("axes", index)) for index in range(2)]
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,8 @@
 """The contract of all axes, over every axis that is registered."""
 
+from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -143,26 +145,28 @@ def test_a_narrower_envelope_is_kept(axis, ctx, bases, find):
     for level in (1, 5):
         scene, _ = find(axis, base, level, inside, "narrow")
         quantities = axis.measure(base, scene, ctx=inside)
-        assert (level - 1) / 5 - TOLERANCE < degree(axis, quantities, cell=cell) <= level / 5 + TOLERANCE
+        counted = [s for s in axis.severities if s.graded and s.unit is Unit.COUNT]
+        if counted:
+            assert quantities[0].value == count_at(counted[0], level, cell=cell, axis=axis.name)
+        else:
+            assert (level - 1) / 5 - TOLERANCE < degree(axis, quantities, cell=cell) <= level / 5 + TOLERANCE
         for severity, quantity in zip(axis.severities, quantities, strict=True):
             if severity.graded:
                 low, high = limits(severity, cell=cell, axis=axis.name)
                 assert low - 1e-6 <= quantity.value <= high + 1e-6
 
 
-def test_an_envelope_of_nothing_is_refused_or_changes_nothing_else(axis, ctx, bases):
+def test_an_envelope_that_leaves_no_room_is_refused(axis, ctx, bases):
     pinned = {s.name: (s.nominal, s.nominal) for s in axis.severities}
     nothing = replace(ctx, cell=ctx.cell.replaced(envelope={axis.name: pinned}))
-    try:
-        scene = axis.vary(bases[0], 3, ctx=nothing, rng=stream("pinned"))
-    except VariationFailed as failure:
-        assert failure.axis == axis.name
-        assert failure.level == 3
-        return
-    assert degree(axis, axis.measure(bases[0], scene, ctx=nothing), cell=nothing.cell) == 0.0
+    with pytest.raises(VariationFailed) as caught:
+        axis.vary(bases[0], 3, ctx=nothing, rng=stream("pinned"))
+    assert str(caught.value) == (
+        f"axis {axis.name!r} found no scene at level 3 (outside_envelope): the cell's envelope leaves it no room"
+    )
 
 
-def test_an_empty_scene_fails_with_a_reason_or_varies(axis, ctx, bases, catalogue):
+def test_an_empty_scene_varies_or_fails_as_variations_do(axis, ctx, bases, catalogue):
     empty = bases[0].replaced(
         assets=(),
         layout=bases[0].layout.replaced(items=()),
@@ -170,12 +174,8 @@ def test_an_empty_scene_fails_with_a_reason_or_varies(axis, ctx, bases, catalogu
         surfaces=bases[0].surfaces.replaced(surfaces=bases[0].surfaces.surfaces[: 2 + len(ctx.cell.bins)]),
     )
     for level in LEVELS:
-        try:
-            scene = axis.vary(empty, level, ctx=ctx, rng=stream("empty", level))
-        except VariationFailed as failure:
-            assert str(failure).startswith(f"axis {axis.name!r} found no scene at level {level} ({failure.reason}): ")
-        else:
-            assert scene.changed(empty) <= axis.touches
+        with suppress(VariationFailed):
+            assert axis.vary(empty, level, ctx=ctx, rng=stream("empty", level)).changed(empty) <= axis.touches
 
 
 def test_another_cell_has_the_axis_too(axis, rings_ctx, find):
@@ -207,7 +207,7 @@ FROM_LEAST = Severity("least", Unit.DEGREE, 0.0, 0.0, 50.0, "counts from ten deg
 def test_bands_divide_the_way_to_the_limit(cell):
     spans = [band(ONE_SIDED, level, cell=cell, axis="a", upward=True) for level in LEVELS]
     assert spans[0] == pytest.approx((0.0, 0.02))
-    assert all(left[1] == pytest.approx(right[0]) for left, right in zip(spans[:-1], spans[1:], strict=True))
+    assert all(left[1] == pytest.approx(right[0]) for left, right in pairwise(spans))
     assert spans[-1][1] == pytest.approx(0.1)
     assert band(TWO_SIDED, 5, cell=cell, axis="a", upward=False) == pytest.approx((0.6, 0.5))
     assert band(FROM_LEAST, 1, cell=cell, axis="a", upward=True) == pytest.approx((10.0, 18.0))

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from scenegen.base import sample_base
+from scenegen.cells.loader import BUILTIN, load_cell
 from scenegen.geometry import Pose, quat_about, quat_multiply
+from scenegen.parts.builtin import builtin_catalogue
 from scenegen.physics.contacts import ContactFinder
 from scenegen.physics.resting import rests_by_construction
+from scenegen.physics.settle import Settler
 from scenegen.streams import stream
 
 HALF = 0.0125
@@ -63,11 +66,14 @@ def test_a_sloping_floor_does_not_count(rests, scene):
     assert not rests(layout.replaced(fixtures=(tilted, *layout.fixtures[1:]), items=(moved,)))
 
 
-def test_what_rests_by_construction_stays_when_simulated(cell, catalogue, settler):
-    finder = ContactFinder(cell, catalogue)
+@pytest.mark.parametrize("name", BUILTIN)
+def test_what_rests_by_construction_stays_when_simulated(name):
+    cell = load_cell(name)
+    parts = builtin_catalogue([item.part for item in cell.inventory])
+    finder, settler = ContactFinder(cell, parts), Settler(cell, parts)
     drifts = []
     for index in range(10):
-        base = sample_base(cell, catalogue, rng=stream("resting", index))
-        assert rests_by_construction(base.layout, catalogue, cell, finder=finder)
+        base = sample_base(cell, parts, rng=stream("resting", index))
+        assert rests_by_construction(base.layout, parts, cell, finder=finder)
         drifts += settler.settle(base.layout, base.matter).drift_m.values()
     assert max(drifts) < 2e-4
