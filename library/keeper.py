@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from library.row import Row
 from library.store import Store
-from scenegen.cell import Cell
 from scenegen.expand import Made, Outcome
-from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Facet, Scenario
 from scenegen.usd.writer import SceneWriter, layout_path, scene_path
 
@@ -14,9 +12,9 @@ from scenegen.usd.writer import SceneWriter, layout_path, scene_path
 class Keeper:
     """Writes the layers of scenes into a store and describes them as rows; the layers are not published by it."""
 
-    def __init__(self, store: Store, cell: Cell, parts: Catalogue, *, expansion_id: str, plan_id: str) -> None:
+    def __init__(self, store: Store, writer: SceneWriter, *, expansion_id: str, plan_id: str) -> None:
         self._store = store
-        self._writer = SceneWriter(cell, parts)
+        self._writer = writer
         self._expansion_id = expansion_id
         self._plan_id = plan_id
         self._layouts: dict[str, str] = {}

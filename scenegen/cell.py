@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -276,12 +277,12 @@ class Cell(Record):
         if twice:
             raise ValueError(f"{field}: name {twice[0]!r} is used twice - accepted: unique names")
 
-    @property
+    @cached_property
     def slots(self) -> dict[str, InventoryItem]:
         """Every simulator slot by name, in inventory order."""
         return {slot: item for item in self.inventory for slot in item.slots()}
 
-    @property
+    @cached_property
     def containers(self) -> dict[str, Container]:
         """Feed and bins by fixture name (`feed`, then each bin's name)."""
         return {"feed": self.feed, **{b.name: b for b in self.bins}}

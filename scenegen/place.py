@@ -74,9 +74,9 @@ class Zone:
         origin = self.pose_to_world.position_m
         return complex(position_m[0] - origin[0], position_m[1] - origin[1]) * cmath.rect(1.0, -self.yaw_rad)
 
-    def to_world(self, place: complex) -> complex:
-        """Map a point of the zone's plane to x + iy in the world [m]."""
-        return place * cmath.rect(1.0, self.yaw_rad) + complex(*self.pose_to_world.position_m[:2])
+    def to_world(self, places: Plane) -> Plane:
+        """Map points of the zone's plane, any shape, to x + iy in the world [m]."""
+        return places * cmath.rect(1.0, self.yaw_rad) + complex(*self.pose_to_world.position_m[:2])
 
     def poses(self, rests: Sequence[StablePose], places: Plane, yaws_rad: Array) -> list[Pose]:
         """Poses in the world of parts that rest on the zone's floor.
@@ -86,8 +86,7 @@ class Zone:
             places: Where its frame's origin lies in the zone's plane, shape [n].
             yaws_rad: Its yaw in the zone's plane, shape [n].
         """
-        x, y, floor = self.pose_to_world.position_m
-        world = places * cmath.rect(1.0, self.yaw_rad) + complex(x, y)
+        world, floor = self.to_world(places), self.pose_to_world.position_m[2]
         quats = quat_multiply(quat_yaw(yaws_rad + self.yaw_rad), np.array([rest.quat_xyzw for rest in rests]))
         quats /= np.linalg.norm(quats, axis=1, keepdims=True)
         heights = [floor + rest.height_m for rest in rests]

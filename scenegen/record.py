@@ -158,6 +158,8 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel]) -> str:
             return f"{field}: {problem}" if detail["loc"] else problem
         case "enum" | "literal_error":
             return f"{field}: {value} - accepted: {detail['ctx']['expected']}" if "ctx" in detail else detail["msg"]
+        case "union_tag_not_found":
+            return f"{field}: no {detail['ctx']['discriminator']} given - it is required"
         case "union_tag_invalid":
             tag, expected = detail["ctx"]["tag"], detail["ctx"]["expected_tags"]
             return f"{field}: kind {tag!r} - accepted: {expected}"

@@ -318,7 +318,8 @@ class Scenario(Record):
 
     def changed(self, other: Scenario) -> frozenset[Facet]:
         """Name the facets in which the two scenarios differ."""
-        return frozenset(f for f in Facet if self.facet(f).content_id != other.facet(f).content_id)
+        pairs = ((facet, self.facet(facet), other.facet(facet)) for facet in Facet)
+        return frozenset(f for f, mine, theirs in pairs if mine is not theirs and mine.content_id != theirs.content_id)
 
     def item(self, name: str) -> Item:
         """Return the item of that name.

@@ -24,6 +24,7 @@ from scenegen.usd.reader import read_scenario
 from scenegen.usd.sdf import says_the_same
 from scenegen.usd.stage import open_stage
 from scenegen.usd.validation import validate_stage
+from scenegen.usd.writer import SceneWriter
 from scenegen.verdict import Basis, Finding, Tier
 from validators.check import Check, CheckContext, Limits, Proof, finding
 
@@ -40,8 +41,9 @@ class StageValidator:
         ()
     """
 
-    def __init__(self, cell: Cell, parts: Catalogue) -> None:
+    def __init__(self, cell: Cell, parts: Catalogue, *, writer: SceneWriter | None = None) -> None:
         self._cell = cell
+        self._writer = writer
         self._parts = parts
         self._passed: set[Shape] = set()
         self._files: dict[Path, tuple[Finding, ...]] = {}
@@ -71,7 +73,7 @@ class StageValidator:
         path = tempfile.mkdtemp(prefix="scenegen-usd-")
         # Unlike `atexit`, this also runs when a worker process ends; a copy of the process leaves the folder alone.
         Finalize(self, shutil.rmtree, args=(path,), kwargs={"ignore_errors": True}, exitpriority=0)
-        return StageFolder(Path(path), self._cell, self._parts)
+        return StageFolder(Path(path), self._cell, self._parts, writer=self._writer)
 
     def _shapes(self, scenario: Scenario) -> frozenset[Shape]:
         writer, key = self._folder.writer, scenario.key(Facet.LAYOUT)
@@ -107,9 +109,15 @@ class StageValidator:
             file.unlink()
 
 
-def usd_stage_check(cell: Cell, parts: Catalogue) -> Check:
-    """Build the check for one cell; it holds a scratch folder until it is dropped."""
-    validator = StageValidator(cell, parts)
+def usd_stage_check(cell: Cell, parts: Catalogue, *, writer: SceneWriter | None = None) -> Check:
+    """Build the check for one cell; it holds a scratch folder until it is dropped.
+
+    Args:
+        cell: The cell.
+        parts: The parts of its inventory.
+        writer: A writer to share, so that what was written once need not be written again to be looked at.
+    """
+    validator = StageValidator(cell, parts, writer=writer)
 
     def run(scenario: Scenario, _ctx: CheckContext, _limits: Limits) -> Proof:
         return validator.check(scenario)

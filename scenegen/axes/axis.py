@@ -11,6 +11,7 @@ import numpy as np
 
 from scenegen.cell import Cell
 from scenegen.errors import VariationFailed
+from scenegen.geometry import Array
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.settle import Settler
 from scenegen.scenario import Facet, Scenario
@@ -145,8 +146,22 @@ def draw(
     severity: Severity, level: int, *, cell: Cell, axis: str, rng: np.random.Generator, upward: bool = True
 ) -> float:
     """Draw a quantity's value at a level, uniformly in its band (see `band`) but for the band's edges."""
+    return float(draws(severity, level, (), cell=cell, axis=axis, rng=rng, upward=upward))
+
+
+def draws(
+    severity: Severity,
+    level: int,
+    shape: tuple[int, ...],
+    *,
+    cell: Cell,
+    axis: str,
+    rng: np.random.Generator,
+    upward: bool = True,
+) -> Array:
+    """Draw many values at once, of a shape; as `draw`."""
     near, far = band(severity, level, cell=cell, axis=axis, upward=upward)
-    return float(near + (far - near) * rng.uniform(EDGE, 1.0 - EDGE))
+    return near + (far - near) * rng.uniform(EDGE, 1.0 - EDGE, shape)
 
 
 def count_at(severity: Severity, level: int, *, cell: Cell, axis: str) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scenegen.cell import Cell, Role
-from scenegen.geometry import Array, Pose, quat_conjugate, quat_multiply
+from scenegen.geometry import Pose, quat_conjugate, quat_multiply
 from scenegen.nominal import nominal_matter_of
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Asset, Cause, Facet, Item, Layout, Matter, Scenario, Surface, Surfaces
@@ -82,12 +82,3 @@ def yaw_between(before: ArrayLike, after: ArrayLike) -> float:
     """Return the turn about the vertical from one rotation to another [rad], in (-π, π]; quaternions, shape [4]."""
     _, _, z, w = quat_multiply(after, quat_conjugate(before))
     return float(np.angle(complex(w, z) ** 2)) if z or w else 0.0
-
-
-def displacement(base: Layout, varied: Layout, item: Item) -> tuple[float, float]:
-    """Return how far an item moved within its zone [m] and turned about the vertical [rad], both at least zero."""
-    before = next(i for i in base.items if i.name == item.name)
-    old, new = fixture_pose(base, before.zone), fixture_pose(varied, item.zone)
-    moved: Array = new.inverse().apply(item.pose_to_world.position) - old.inverse().apply(before.pose_to_world.position)
-    turned = yaw_between(before.pose_to_world.quat, item.pose_to_world.quat) - yaw_between(old.quat, new.quat)
-    return float(np.hypot(moved[0], moved[1])), abs(float(np.angle(np.exp(1j * turned))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scenegen.geometry import Array, Pose, quat_between, quat_multiply, quat_to_matrix
 from scenegen.scenario import DistantLight, DomeLight, Light, RectLight, ShadowCaster
@@ -95,26 +96,29 @@ def shaded_share(light: Light, cards: tuple[ShadowCaster, ...], points: Array) -
         cards: Thin rectangles.
         points: Seen from where [m], shape [n, 3].
     """
-    shares = np.zeros(len(points))
+    lit = _lit(light, points[:1]) if isinstance(light, RectLight) else _lit(light, points)
+    hidden = np.zeros((len(points), lit.shape[1]), bool)
+    for card in cards:
+        hidden |= crosses(card, points[:, None], lit)
+    return hidden.mean(axis=1)
+
+
+def _lit(light: Light, points: Array) -> Array:
+    """Points spread over a lamp as it is seen from other points [m], shape [n, m, 3]."""
     steps = (np.arange(GRID) + 0.5) / GRID - 0.5
-    for index, point in enumerate(points):
-        pose, size = panel_of(light, point)
-        x, y = (axis.ravel() for axis in np.meshgrid(steps * size[0], steps * size[1]))
-        seen = np.ones(len(x), bool) if isinstance(light, RectLight) else x**2 + y**2 <= (size[0] / 2) ** 2
-        lit = pose.apply(np.stack([x, y, np.zeros(len(x))], axis=-1)[seen])
-        hidden = np.zeros(len(lit), bool)
-        for card in cards:
-            hidden |= crosses(card, point, lit)
-        shares[index] = hidden.mean()
-    return shares
+    x, y = np.repeat(steps, GRID), np.tile(steps, GRID)
+    inside = np.ones(len(x), bool) if isinstance(light, RectLight) else x**2 + y**2 <= 0.25
+    spread = np.stack([x, y, np.zeros(len(x))], axis=-1)[inside]
+    panels = [panel_of(light, point) for point in points]
+    return np.array([pose.apply(spread * (*size, 0.0)) for pose, size in panels])
 
 
-def crosses(card: ShadowCaster, start: Array, ends: Array) -> np.ndarray:
-    """Tell which segments from `start`, shape [3], to `ends`, shape [n, 3], a card cuts."""
+def crosses(card: ShadowCaster, starts: Array, ends: Array) -> NDArray[np.bool_]:
+    """Tell which segments a card cuts; starts and ends [m], world frame, shape [..., 3], broadcast."""
     to_card = card.pose_to_world.inverse()
-    a, b = to_card.apply(start), to_card.apply(ends)
-    drop = a[2] - b[:, 2]
-    along = np.divide(a[2], drop, out=np.full(len(b), -1.0), where=np.abs(drop) > 1e-12)
-    hit = a[:2] + along[:, None] * (b[:, :2] - a[:2])
-    within = np.all(np.abs(hit) <= np.array(card.size_m) / 2, axis=1)
+    a, b = to_card.apply(starts), to_card.apply(ends)
+    drop = a[..., 2] - b[..., 2]
+    along = np.divide(a[..., 2], drop, out=np.full(drop.shape, -1.0), where=np.abs(drop) > 1e-12)
+    hit = a[..., :2] + along[..., None] * (b[..., :2] - a[..., :2])
+    within = np.all(np.abs(hit) <= np.array(card.size_m) / 2, axis=-1)
     return (along > 0) & (along < 1) & within

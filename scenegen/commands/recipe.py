@@ -18,6 +18,7 @@ from scenegen.expand import Expander, Expansion, Session
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.folder import catalogue_with_folder
 from scenegen.place import PlaceOptions
+from scenegen.usd.writer import SceneWriter
 from validators.check import CheckContext
 from validators.plan import all_checks
 from validators.repair import repair
@@ -38,12 +39,14 @@ class Workshop:
     parts: Catalogue
     context: CheckContext
     checker: Checker
+    writer: SceneWriter
 
     @classmethod
     def of(cls, cell: Cell, parts: Catalogue) -> Workshop:
         """Build everything; takes about a second."""
-        context = CheckContext.of(cell, parts)
-        return cls(cell, parts, context, Checker(context, all_checks(), usd=usd_stage_check(cell, parts)))
+        context, writer = CheckContext.of(cell, parts), SceneWriter(cell, parts)
+        checker = Checker(context, all_checks(), usd=usd_stage_check(cell, parts, writer=writer))
+        return cls(cell, parts, context, checker, writer)
 
     def session(self, expansion: Expansion) -> Session:
         """Return what an expansion works with."""
@@ -73,8 +76,7 @@ class Recipe:
         expander = Expander(self.expansion, workshop.session(self.expansion))
         keeper = Keeper(
             FolderLibrary(self.folder),
-            self.cell,
-            self.parts,
+            workshop.writer,
             expansion_id=self.expansion.content_id,
             plan_id=self.plan_id,
         )

@@ -23,9 +23,9 @@ class StageFolder:
         PosixPath('…/scenes/3f/3f….usda')
     """
 
-    def __init__(self, root: Path, cell: Cell, parts: Catalogue) -> None:
+    def __init__(self, root: Path, cell: Cell, parts: Catalogue, *, writer: SceneWriter | None = None) -> None:
         self.root = root
-        self.writer = SceneWriter(cell, parts)
+        self.writer = writer or SceneWriter(cell, parts)
         self._cell = cell
         self._parts = parts
 

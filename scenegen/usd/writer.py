@@ -58,6 +58,8 @@ class SceneWriter:
         self.parts = parts
         self._items = ItemWriter(cell, parts)
         self._fragments: dict[Hashable, Fragment] = {}
+        self._layout: tuple[str, LayerTree] | None = None
+        """The last layout's key and tree: a layout is looked at by more than one reader before the next one."""
         self._lights = {light.name: light_prim(light) for light in cell.lights}
         self._cameras = {prim.name: prim for prim in nominal_camera_prims(cell)}
         self._motion = motion_attributes(nominal_motion(cell))
@@ -93,7 +95,10 @@ class SceneWriter:
     def layout_tree(self, scenario: Scenario) -> LayerTree:
         """Lay out the layer of a scenario's layout."""
         self._require_cell(scenario)
-        return LayerTree("World", (_WORLD._replace(children=self._items.layout(scenario)),))
+        key = scenario.key(Facet.LAYOUT)
+        if self._layout is None or self._layout[0] != key:
+            self._layout = (key, LayerTree("World", (_WORLD._replace(children=self._items.layout(scenario)),)))
+        return self._layout[1]
 
     def scene_tree(self, scenario: Scenario) -> LayerTree:
         """Lay out the layer of one scenario."""

@@ -46,6 +46,14 @@ def test_a_torn_last_line_is_not_published_and_the_next_writer_cuts_it(library):
     assert [r.index for r in library.rows()] == [0, 2]
 
 
+def test_the_next_writer_clears_what_a_killed_one_was_writing(library):
+    library.path("scratch").mkdir(exist_ok=True)
+    library.path("scratch/4711").write_bytes(b"half")
+    library.lock()
+    library.close()
+    assert list(library.path("scratch").iterdir()) == []
+
+
 def test_a_manifest_of_only_a_torn_line_is_cut_to_nothing(library):
     (library.folder / "manifest.jsonl").write_bytes(b'{"kind"')
     library.lock()
@@ -141,6 +149,7 @@ def test_a_failed_write_leaves_no_scratch_file(library, monkeypatch):
     with pytest.raises(LibraryError, match="the disk is full"):
         library.write("scenes/a.usda", b"text")
     assert list(library.path("scenes").iterdir()) == []
+    assert list(library.path("scratch").iterdir()) == []
 
 
 def test_find_wants_one_scenario(library):

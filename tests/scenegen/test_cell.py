@@ -46,6 +46,11 @@ def test_a_wrong_kind_of_feed_is_told(data):
     assert problem(data) == "cell.yaml: feed: kind 'hopper' - accepted: 'tray', 'belt'"
 
 
+def test_a_missing_kind_of_feed_is_told(data):
+    del data["feed"]["kind"]
+    assert problem(data) == "cell.yaml: feed: no 'kind' given - it is required"
+
+
 def test_rules_name_bins_that_exist(data):
     data["rules"][0]["bin"] = "bin_x"
     assert problem(data) == "cell.yaml: rules: bin 'bin_x' does not exist - accepted: bin_a, bin_b, bin_c, bin_d"

@@ -157,7 +157,7 @@ def zone_up(pose):
 def test_zone_maps_there_and_back(cell):
     zone = zone_named(cell, "bin_a", nominal_fixtures(cell), wall_m=0.0)
     place_in_zone = zone.to_zone((0.43, 0.2, 0.1))
-    assert zone.to_world(place_in_zone) == pytest.approx(0.43 + 0.2j)
+    assert zone.to_world(np.array([place_in_zone])) == pytest.approx(np.array([0.43 + 0.2j]))
 
 
 # --- the exact mode against whole-scene rejection ---
