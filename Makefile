@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 COMPILE := pip compile pyproject.toml --python-version 3.12 --python-platform x86_64-manylinux_2_35 --generate-hashes \
 	--no-annotate --no-header --quiet
 ARGS ?=
+DEMO ?= scenarios/demo
 
 .PHONY: help setup setup-all demo test check bench lock clean
 
@@ -20,9 +21,9 @@ setup-all: ## install every extra as well: Isaac Lab, viewers, tools for develop
 	@requirements/install.sh all $(VENV)
 
 demo: setup ## make a few hundred checked USD scenes in ./scenarios/demo, and a picture of them
-	$(BIN)/scenegen expand --axis pose --axis lighting --n 300 --library scenarios/demo
-	$(BIN)/scenegen library sheet scenarios/demo -o scenarios/demo/sheet.png
-	@echo "scenes: scenarios/demo   picture: scenarios/demo/sheet.png"
+	$(BIN)/scenegen expand --axis pose --axis lighting --axis tilt --axis misplacement --n 300 --library $(DEMO)
+	$(BIN)/scenegen library sheet $(DEMO) -o $(DEMO).png
+	@echo "scenes: $(DEMO)   picture: $(DEMO).png   one scene in words: $(BIN)/scenegen library list $(DEMO)"
 
 test: setup-all ## run the tests (ARGS="-k name" chooses)
 	$(BIN)/python -m pytest $(ARGS)

@@ -11,8 +11,8 @@ records/<id>.json                check plans and expansions that rows name
 scratch/                         files that are being written
 ```
 
-Files are written first, each by rename; the manifest is appended and synced last. A run that is killed leaves files that
-no row names and at most a torn last line, which the next writer cuts off.
+Files are written first, each by rename; the manifest is appended and synced last. A run that is killed leaves files
+that no row names and at most a torn last line, which the next writer cuts off.
 """
 
 from __future__ import annotations
@@ -225,7 +225,9 @@ class FolderLibrary:
         found = {row.scenario_id: row for row in self.rows() if row.scenario_id and row.scenario_id.startswith(prefix)}
         if len(found) == 1:
             return next(iter(found.values()))
-        reason = f"{len(found)} scenarios have an id that starts with {prefix!r}" if found else f"no scenario {prefix!r}"
+        reason = (
+            f"{len(found)} scenarios have an id that starts with {prefix!r}" if found else f"no scenario {prefix!r}"
+        )
         raise LibraryError(str(self.folder), reason, "list ids with `scenegen library list`")
 
     def _cut_torn_line(self) -> None:

@@ -1,171 +1,189 @@
-"""What lies in a zone's plane so far, and which candidate keeps clear of it."""
+"""What lies in a zone's plane so far, and where parts find room beside it."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scenegen.footprint import Footprint, Outline, Outlines, Plane, Stencils, circle_about, gaps
+from scenegen.footprint import Outline, Outlines, Plane, Stencils, circle_about, nearer
 from scenegen.geometry import Array
 
-AT_ONCE = 4
-"""Candidates whose exact distances are found at once."""
+AT_ONCE = 3
+"""Candidates of each part that are tried against all others at once."""
+AT_LEAST = 36
+"""Candidates that are tried at once where few parts are left."""
+NONE = -1
+"""Stands for no candidate."""
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
-    """Places that one part may take, in the order in which they are tried, in the zone's plane."""
+class Spots:
+    """Where footprints lie, or might lie, in a zone's plane; all arrays have one shape."""
 
     stencils: Stencils
     kinds: NDArray[np.intp]
-    """Index of the footprint, shape [k]."""
+    """Index of each footprint."""
     places: Plane
-    """Where the part frame's origin lies, shape [k]."""
+    """Where the part frame's origin lies."""
     yaws_rad: Array
-    """Shape [k]."""
-    turns: Plane
-    """exp(i yaw), shape [k]."""
-    inside: NDArray[np.bool_]
-    """Whether it keeps its clearance to the zone's walls, shape [k]."""
-    circles: Plane
-    """Centres of the circles about the footprints, shape [k]."""
 
-    @classmethod
-    def of(
-        cls, stencils: Stencils, kinds: NDArray[np.intp], places: Plane, yaws_rad: Array, *, half_m: Array
-    ) -> Candidates:
-        """Build candidates, shape [k] or [n, k], and try them against the walls ±`half_m`, shape [2]."""
-        turns = np.exp(1j * yaws_rad)
-        inside = stencils.inside(kinds, places, turns, half_m)
-        return cls(stencils, kinds, places, yaws_rad, turns, inside, stencils.circles(kinds, places, turns))
+    @cached_property
+    def turns(self) -> Plane:
+        """exp(i yaw)."""
+        return np.exp(1j * self.yaws_rad)
 
-    def row(self, index: int) -> Candidates:
-        """Return the candidates of one part out of many, from shape [n, k] to shape [k]."""
-        arrays = (self.kinds, self.places, self.yaws_rad, self.turns, self.inside, self.circles)
-        return Candidates(self.stencils, *(array[index] for array in arrays))
+    @cached_property
+    def centers(self) -> Plane:
+        """Centres of the circles about the footprints."""
+        return self.stencils.circles(self.kinds, self.places, self.turns)
 
-    def footprint(self, index: int) -> Footprint:
-        """Return the footprint of a candidate."""
-        return self.stencils.footprints[self.kinds[index]]
+    @property
+    def radii_m(self) -> Array:
+        """Radii of those circles [m]."""
+        return self.stencils.radii_m[self.kinds]
 
-    def outlines(self, rows: NDArray[np.intp]) -> Outlines:
-        """Return the outlines of some candidates at their places, shape [n]."""
-        return self.stencils.outlines(self.kinds[rows], self.places[rows], self.turns[rows])
+    @cached_property
+    def outlines(self) -> Outlines:
+        """Outlines at their places, of spots of shape [n]."""
+        return self.stencils.outlines(self.kinds, self.places, self.turns)
 
+    def inside(self, half_m: Array) -> NDArray[np.bool_]:
+        """Tell which lie wholly within ±`half_m`, shape [2], of the origin."""
+        return self.stencils.inside(self.kinds, self.places, self.turns, half_m)
 
-@dataclass(frozen=True)
-class _Lying:
-    """A footprint at its place; its outline is built when it is first needed."""
-
-    footprint: Footprint
-    place: complex
-    yaw_rad: float
+    def some(self, index: Any) -> Spots:
+        """Return some of them, by any index into the arrays."""
+        return Spots(self.stencils, self.kinds[index], self.places[index], self.yaws_rad[index])
 
 
 class Board:
-    """Footprints that lie in a plane, each under a name.
+    """Footprints that lie in a plane between walls, each under a name.
 
     Args:
+        half_m: The walls stand at ± these [m], shape [2]; what lies there already may lie beyond them.
         clearance_m: Least distance between two footprints [m].
         capacity: Most footprints.
     """
 
-    def __init__(self, clearance_m: float, *, capacity: int = 64) -> None:
-        self.clearance_m = clearance_m
+    def __init__(self, half_m: Array, clearance_m: float, *, capacity: int = 64) -> None:
+        self._half_m = half_m
+        self._clearance_m = clearance_m
         self._index: dict[str, int] = {}
-        self._lying: list[_Lying | Outline] = []
+        self._fixed = 0
+        """What cannot be moved away, as bits."""
+        self._outlines = np.empty(capacity, object)
         self._centers = np.empty(capacity, complex)
         self._radii_m = np.empty(capacity)
-        self._fixed = np.zeros(capacity, bool)
 
-    def put(self, name: str, footprint: Footprint, place: complex, yaw_rad: float) -> None:
-        """Lay a footprint down under a name, in the place of what lay there under that name."""
-        center = complex(footprint.center * np.exp(1j * yaw_rad)) + place
-        self._lay(name, _Lying(footprint, place, yaw_rad), center, footprint.radius_m)
-
-    def put_candidate(self, name: str, candidates: Candidates, index: int) -> None:
-        """Lay one of the candidates down under a name."""
-        footprint = candidates.footprint(index)
-        lying = _Lying(footprint, complex(candidates.places[index]), float(candidates.yaws_rad[index]))
-        self._lay(name, lying, candidates.circles[index], footprint.radius_m)
+    def put(self, names: Sequence[str], spots: Spots) -> None:
+        """Lay footprints down under names, shape [n], each in the place of what lay there under that name."""
+        rows = [self._row(name) for name in names]
+        self._outlines[rows], self._centers[rows], self._radii_m[rows] = spots.outlines, spots.centers, spots.radii_m
 
     def block(self, name: str, outline: Outline) -> None:
         """Lay down a fixture's outline."""
-        self._lay(name, outline, *circle_about(outline))
-        self._fixed[self._index[name]] = True
+        row = self._row(name)
+        self._outlines[row] = outline
+        self._centers[row], self._radii_m[row] = circle_about(outline)
+        self._fixed |= 1 << row
 
-    def first_free(self, candidates: Candidates, rejections: Counter[str], *, ignore: str | None = None) -> int | None:
-        """Return the index of the first candidate that keeps clear of everything, or None.
+    def touching(self, distance_m: float) -> frozenset[str]:
+        """Name what lies nearer than a distance to something else."""
+        count = len(self._index)
+        centers, radii_m = self._centers[:count], self._radii_m[:count]
+        first, second = np.triu(_near(centers, radii_m, centers, radii_m, distance_m), 1).nonzero()
+        touch = nearer(self._outlines[first], self._outlines[second], distance_m)
+        names = tuple(self._index)
+        return frozenset(names[row] for row in (*first[touch].tolist(), *second[touch].tolist()))
+
+    def lay(self, names: Sequence[str], candidates: Spots, rejections: Sequence[Counter[str]]) -> NDArray[np.intp]:
+        """Lay parts down, each at its first candidate that keeps clear of the walls and of all that lies there then.
+
+        A few candidates of each part are tried in turn; who found no room tries its next ones when the others lie.
 
         Args:
-            candidates: What to try, in order.
-            rejections: Is told why those before it were rejected: `wall`, `overlap` or `fixture`.
-            ignore: Name of what does not count, for example the part that is being moved.
+            names: Their names; what lay under a name already is taken up when its part is laid down elsewhere.
+            candidates: Where each might lie, in order, shape [n, k].
+            rejections: For each part, is told why the others were rejected: `wall`, `overlap` or `fixture`.
+
+        Returns:
+            The index of the candidate at which each part lies now, or `NONE`, shape [n].
         """
-        near = self._near(candidates, ignore)
-        doubtful = np.any(near, axis=1) & candidates.inside
-        certain = np.flatnonzero(candidates.inside & ~doubtful)
-        end = int(certain[0]) if len(certain) else len(candidates.kinds)
-        found = None if end == len(candidates.kinds) else end
-        rows = np.flatnonzero(doubtful[:end])
-        for start in range(0, len(rows), AT_ONCE):
-            some = rows[start : start + AT_ONCE]
-            free = np.flatnonzero(self._free(candidates, some, near[some], rejections))
-            if len(free):
-                found = end = int(some[free[0]])
-                break
-        rejections["wall"] += end - int(np.count_nonzero(candidates.inside[:end]))
-        return found
+        total, start = candidates.kinds.shape[1], 0
+        chosen = np.full(len(names), NONE)
+        rows = np.arange(len(names))
+        while start < total and len(rows):
+            stop = min(start + max(AT_ONCE, AT_LEAST // len(rows)), total)
+            left = rows.tolist()
+            spots = candidates.some((rows, slice(start, stop)))
+            found = self._try([names[row] for row in left], spots, [rejections[row] for row in left])
+            chosen[rows] = np.where(found == NONE, NONE, start + found)
+            rows, start = rows[found == NONE], stop
+        return chosen
 
-    def nearest_m(self, name: str) -> float:
-        """Return the exact distance from what lies under a name to its nearest neighbour [m], at most the clearance."""
-        index = self._index[name]
-        others = [other for other in range(len(self._lying)) if other != index]
-        apart = np.abs(self._centers[others] - self._centers[index]) - self._radii_m[others] - self._radii_m[index]
-        close = [other for other, gap in zip(others, apart.tolist(), strict=True) if gap < self.clearance_m]
-        distances = gaps(self._outline(index), [self._outline(other) for other in close])
-        return float(distances.min(initial=self.clearance_m))
+    def _try(self, names: Sequence[str], spots: Spots, rejections: Sequence[Counter[str]]) -> NDArray[np.intp]:
+        """Lay parts down as `lay` does, at spots of shape [n, k], all of which are tried against all others at once."""
+        inside = spots.inside(self._half_m)
+        parts, indices = inside.nonzero()
+        own, spots = [self._index.get(name, NONE) for name in names], spots.some(inside)
+        clashes = self._clashes(np.array(own)[parts], parts, spots)
+        first = len(self._index)
+        lying, chosen, laid = (1 << first) - 1, np.full(len(names), NONE), {}
+        for row, (part, clash) in enumerate(zip(parts.tolist(), clashes, strict=True)):
+            if names[part] in laid:
+                continue
+            if hit := clash & lying:
+                rejections[part]["overlap" if hit & ~self._fixed else "fixture"] += 1
+                continue
+            laid[names[part]], chosen[part] = row, indices[row]
+            lying |= 1 << first + row
+            if own[part] != NONE:
+                lying &= ~(1 << own[part])
+        rows = [self._row(name) for name in laid]
+        kept = list(laid.values())
+        self._outlines[rows], self._centers[rows] = spots.outlines[kept], spots.centers[kept]
+        self._radii_m[rows] = spots.radii_m[kept]
+        tried = np.arange(inside.shape[1]) < np.where(chosen == NONE, inside.shape[1], chosen)[:, None]
+        for counter, walls in zip(rejections, (tried & ~inside).sum(axis=1).tolist(), strict=True):
+            counter["wall"] += walls
+        return chosen
 
-    def _near(self, candidates: Candidates, ignore: str | None) -> NDArray[np.bool_]:
-        """Broad phase: which circles come too near, shape [k, names]."""
-        count = len(self._lying)
-        offset = candidates.circles[:, None] - self._centers[:count]
-        reach = candidates.stencils.radii_m[candidates.kinds][:, None] + (self._radii_m[:count] + self.clearance_m)
-        near = offset.real**2 + offset.imag**2 < reach * reach
-        if ignore in self._index:
-            near[:, self._index[ignore]] = False
-        return near
+    def _clashes(self, own: NDArray[np.intp], parts: NDArray[np.intp], spots: Spots) -> list[int]:
+        """Say for each spot what it comes too near to: as bits, first the rows of the board, then earlier parts' spots.
 
-    def _free(
-        self, candidates: Candidates, rows: NDArray[np.intp], near: NDArray[np.bool_], rejections: Counter[str]
-    ) -> NDArray[np.bool_]:
-        """Narrow phase: which candidates keep clear, by exact distance; counts those before the first one that does."""
-        own, others = near.nonzero()
-        outlines = candidates.outlines(rows)
-        too_near = gaps(outlines[own], [self._outline(other) for other in others.tolist()]) < self.clearance_m
-        hit, overlap = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
-        hit[own[too_near]] = True
-        overlap[own[too_near & ~self._fixed[others]]] = True
-        first = len(rows) if hit.all() else int(hit.argmin())
-        overlaps = int(np.count_nonzero(overlap[:first]))
-        rejections["overlap"] += overlaps
-        rejections["fixture"] += first - overlaps
-        return ~hit
+        Circles tell most of what keeps clear, exact distances the rest.
 
-    def _outline(self, index: int) -> Outline:
-        lying = self._lying[index]
-        if isinstance(lying, _Lying):
-            lying = self._lying[index] = lying.footprint.at(lying.place, lying.yaw_rad)
-        return lying
+        Args:
+            own: Row of the board that the part itself lies in, or `NONE`, shape [k].
+            parts: Index of the part that would lie there, ascending, shape [k].
+            spots: The spots, shape [k].
+        """
+        count = len(self._index)
+        centers = np.concatenate([self._centers[:count], spots.centers])
+        radii_m = np.concatenate([self._radii_m[:count], spots.radii_m])
+        near = _near(centers[count:], radii_m[count:], centers, radii_m, self._clearance_m)
+        near[:, count:] &= parts[:, None] > parts
+        moved = np.flatnonzero(own != NONE)
+        near[moved, own[moved]] = False
+        first, second = near.nonzero()
+        outlines = np.concatenate([self._outlines[:count], spots.outlines])
+        near[first, second] = nearer(outlines[count + first], outlines[second], self._clearance_m)
+        return [int.from_bytes(row.tobytes(), "little") for row in np.packbits(near, axis=1, bitorder="little")]
 
-    def _lay(self, name: str, lying: _Lying | Outline, center: complex, radius_m: float) -> None:
-        index = self._index.setdefault(name, len(self._lying))
-        if index == len(self._lying):
-            assert index < len(self._centers)
-            self._lying.append(lying)
-        self._lying[index] = lying
-        self._centers[index] = center
-        self._radii_m[index] = radius_m
+    def _row(self, name: str) -> int:
+        row = self._index.setdefault(name, len(self._index))
+        assert row < len(self._centers)
+        return row
+
+
+def _near(centers: Plane, radii_m: Array, others: Plane, other_radii_m: Array, distance_m: float) -> NDArray[np.bool_]:
+    """Tell which circles come nearer than a distance to which others, shape [n, m]."""
+    offset = centers[:, None] - others
+    reach = radii_m[:, None] + (other_radii_m + distance_m)
+    return offset.real**2 + offset.imag**2 < reach * reach

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from scenegen.geometry import Pose, Vec2, Vec3
 from scenegen.record import Name, NonNegative, Positive, Real, Record, Share, Text
-from scenegen.scenario import Camera, Light, Look, SortRule
+from scenegen.scenario import Light, Look, SortRule
 
 MAX_SLOTS = 32
 """Most items that one cell can hold at once: the size of the one compiled simulator model."""
@@ -62,7 +62,7 @@ class Robot(Record):
     start_joints_rad: tuple[Real, ...]
     gripper: Gripper
     usd: Text | None = None
-    """A USD file of the robot, relative to the cell file; without one a plain marker stands at the base."""
+    """A USD file of the robot, whole in itself, relative to the cell file; without one a marker stands at the base."""
 
     @model_validator(mode="after")
     def _start_within_limits(self) -> Self:
@@ -100,7 +100,7 @@ class Container(Record):
     def boxes(self) -> dict[str, tuple[tuple[float, float, float], tuple[float, float, float]]]:
         """Floor and walls as boxes by name: half sizes and centres in the container's frame [m].
 
-        The walls along X reach over the corners; all walls stand beside the floor's edge and reach down to its underside.
+        The walls along X reach over the corners; all walls stand beside the floor's edge and reach to its underside.
         """
         half_x, half_y = self.size_m[0] / 2, self.size_m[1] / 2
         wall, floor = self.wall_thickness_m / 2, self.floor_thickness_m / 2
@@ -242,7 +242,7 @@ class Cell(Record):
     allowed_causes: tuple[Name, ...]
     """Causes of anomalies that happen in this plant (see `Cause`)."""
     envelope: dict[Name, dict[Name, tuple[Real, Real]]] = {}
-    """For each axis and quantity the least and the greatest value that the plant allows; an axis has its own defaults."""
+    """For each axis and quantity the least and the greatest value that the plant allows; axes have own defaults."""
     physics: PhysicsModel = PhysicsModel()
     limits: Limits
 

@@ -28,14 +28,14 @@ COMMANDS = {
 """Commands by name with their one-line help; `scenegen/commands/<name>.py` holds each as `app`."""
 
 
-
-
 class LazyGroup(TyperGroup):
     """A group that lists all commands and imports the one that is called."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = {name: TyperCommand(name, callback=None, help=text) for name, text in COMMANDS.items()}
+        self.commands: dict[str, Any] = {
+            name: TyperCommand(name, callback=None, help=text) for name, text in COMMANDS.items()
+        }
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order of the table."""
@@ -67,9 +67,7 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def root(
-    version: bool = typer.Option(
-        False, "--version", help="Print the version.", callback=_print_version, is_eager=True
-    ),
+    version: bool = typer.Option(False, "--version", help="Print the version.", callback=_print_version, is_eager=True),
 ) -> None:
     """Find, before a robot touches the line, where a policy breaks: checked industrial sorting scenes as OpenUSD.
 
@@ -88,7 +86,7 @@ def main() -> None:
         if ended.code == EXIT_INTERRUPTED:
             typer.echo("scenegen: interrupted - run the same command again to continue", err=True)
         raise
-    except Exception:  # noqa: BLE001 - the last line of defence: a crash is told as one, with its own exit code
+    except Exception:
         traceback.print_exc()
         typer.echo("scenegen: this is a bug in scenegen; please report the lines above", err=True)
         sys.exit(EXIT_CRASH)

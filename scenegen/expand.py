@@ -1,7 +1,7 @@
 """Expansions: index by index, a base, a variation along axes, checks, and what is kept of it.
 
-Index i draws from (seed, cell, axes, i, attempt) and keeps its first valid attempt, so that the result does not depend on
-how many scenes are asked for, on the number of processes, on their order, or on interruptions.
+Index i draws from (seed, cell, axes, i, attempt) and keeps its first valid attempt, so that the result does not depend
+on how many scenes are asked for, on the number of processes, on their order, or on interruptions.
 """
 
 from __future__ import annotations

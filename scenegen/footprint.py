@@ -6,7 +6,6 @@ Points of the plane are complex numbers x + iy [m], so that a yaw is a factor ex
 from __future__ import annotations
 
 import cmath
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -101,12 +100,17 @@ def resting(part: Part, quat_xyzw: ArrayLike) -> tuple[int, float] | None:
     Returns:
         The index of the stable pose and the yaw [rad] that turns it into the rotation; None where it leans.
     """
-    delta = _from_stable(part) @ np.asarray(quat_xyzw, float)
-    lean = delta[:, 0] ** 2 + delta[:, 1] ** 2
-    best = int(lean.argmin())
-    if lean[best] > (LEAN_TOLERANCE / 2) ** 2:
-        return None
-    return best, 2 * math.atan2(delta[best, 2], delta[best, 3])
+    best, yaw_rad, rests = _rests(part, np.asarray(quat_xyzw, float)[None])
+    return (int(best[0]), float(yaw_rad[0])) if rests[0] else None
+
+
+def _rests(part: Part, quats: Array) -> tuple[NDArray[np.intp], Array, NDArray[np.bool_]]:
+    """Find the nearest stable pose and the yaw [rad] from it, and whether that is where the part rests; shapes [n]."""
+    delta = np.moveaxis(_from_stable(part) @ quats.T, 2, 0)
+    lean = delta[..., 0] ** 2 + delta[..., 1] ** 2
+    best, rows = lean.argmin(axis=1), np.arange(len(quats))
+    yaws_rad = 2 * np.arctan2(delta[rows, best, 2], delta[rows, best, 3])
+    return best, yaws_rad, lean[rows, best] <= (LEAN_TOLERANCE / 2) ** 2
 
 
 @lru_cache(maxsize=1024)
@@ -125,21 +129,25 @@ def footprint_at(part: Part, quat_xyzw: ArrayLike) -> tuple[Footprint, float]:
 
 
 class Stencils:
-    """Some footprints as arrays, so that many candidates are tried at once."""
+    """Some footprints as arrays, so that many are laid down, or tried, at once."""
 
     def __init__(self, footprints: Sequence[Footprint]) -> None:
         self.footprints = tuple(footprints)
         most = max(len(f.hull) for f in self.footprints)
         self._hulls = np.stack([np.pad(f.hull, (0, most - len(f.hull)), mode="edge") for f in self.footprints])
         self._centers = np.array([f.center for f in self.footprints])
+        self._outlines = np.array([f.outline for f in self.footprints], dtype=object)
+        self._corners = np.concatenate([f.corners for f in self.footprints])
+        self._counts = np.array([len(f.corners) for f in self.footprints])
+        self._starts = np.cumsum(self._counts) - self._counts
         self.radii_m = np.array([f.radius_m for f in self.footprints])
         """Radius of the circle about each footprint [m], shape [kinds]."""
 
     def circles(self, kinds: NDArray[np.intp], places: Plane, turns: Plane) -> Plane:
-        """Centres of the circles about candidates.
+        """Centres of the circles about footprints.
 
         Args:
-            kinds: Index of each candidate's footprint, any shape.
+            kinds: Index of each footprint, any shape.
             places: Where its part frame's origin lies, same shape.
             turns: exp(i yaw) of each, same shape.
         """
@@ -147,17 +155,50 @@ class Stencils:
 
     def outlines(self, kinds: NDArray[np.intp], places: Plane, turns: Plane) -> Outlines:
         """Outlines at their places, shape [n]; arguments as for `circles`, of shape [n]."""
-        chosen = [self.footprints[kind] for kind in kinds.tolist()]
-        rows = zip(chosen, places.tolist(), turns.tolist(), strict=True)
-        corners = np.concatenate([f.corners * turn + place for f, place, turn in rows])
-        moved = np.array([f.outline for f in chosen], dtype=object)
-        return shapely.set_coordinates(moved, corners.view(float).reshape(-1, 2))
+        counts = self._counts[kinds]
+        rows = np.repeat(np.arange(len(kinds)), counts)
+        shift = self._starts[kinds] - np.cumsum(counts) + counts
+        corners = self._corners[np.arange(len(rows)) + shift[rows]] * turns[rows] + places[rows]
+        return shapely.set_coordinates(self._outlines[kinds], corners.view(float).reshape(-1, 2))
 
     def inside(self, kinds: NDArray[np.intp], places: Plane, turns: Plane, half_m: Array) -> NDArray[np.bool_]:
-        """Tell which candidates lie wholly within ±`half_m`, shape [2], of the origin; arguments as for `circles`."""
+        """Tell which lie wholly within ±`half_m`, shape [2], of the origin; arguments as for `circles`."""
         corners = self._hulls[kinds] * turns[..., None] + places[..., None]
         across = np.abs(corners.real).max(axis=-1) <= half_m[0]
         return across & (np.abs(corners.imag).max(axis=-1) <= half_m[1])
+
+
+@lru_cache(maxsize=64)
+def stencils_of(parts: tuple[Part, ...]) -> tuple[Stencils, NDArray[np.intp]]:
+    """Return the footprints of all stable poses of some parts, and the index of each part's first one."""
+    counts = [len(part.stable_poses) for part in parts]
+    return Stencils([footprint for part in parts for footprint in stable_footprints(part)]), np.cumsum(
+        [0, *counts[:-1]]
+    )
+
+
+def stencils_at(parts: Sequence[Part], quats: Array) -> tuple[Stencils, NDArray[np.intp], Array]:
+    """Find the footprints of parts as they lie; like `footprint_at`, for many at once.
+
+    Args:
+        parts: The parts, at least one.
+        quats: Rotations of their frames, shape [n, 4].
+
+    Returns:
+        Footprints; the index of each part's own one, shape [n]; and the yaw [rad] at which to lay it, shape [n].
+    """
+    distinct = tuple(dict.fromkeys(parts))
+    stencils, first = stencils_of(distinct)
+    kinds, yaws_rad, leaning = np.empty(len(parts), np.intp), np.zeros(len(parts)), []
+    for part, start in zip(distinct, first.tolist(), strict=True):
+        rows = [row for row, own in enumerate(parts) if own is part]
+        best, yaws_rad[rows], rests = _rests(part, quats[rows])
+        kinds[rows] = start + best
+        leaning += [row for row, lies in zip(rows, rests.tolist(), strict=True) if not lies]
+    if leaning:
+        kinds[leaning], yaws_rad[leaning] = len(stencils.footprints) + np.arange(len(leaning)), 0.0
+        stencils = Stencils([*stencils.footprints, *(footprint_of(parts[row], quats[row]) for row in leaning)])
+    return stencils, kinds, yaws_rad
 
 
 def rectangle(center: complex, size_m: ArrayLike, yaw_rad: float) -> Outline:
@@ -177,3 +218,8 @@ def circle_about(outline: Outline) -> tuple[complex, float]:
 def gaps(outlines: Outline | Outlines, others: Sequence[Outline] | Outlines) -> Array:
     """Distances of one outline to others, or of outlines to as many others [m], shape [n]; zero where they overlap."""
     return shapely.distance(outlines, np.asarray(others, dtype=object))
+
+
+def nearer(outlines: Outlines, others: Outlines, distance_m: float) -> NDArray[np.bool_]:
+    """Tell which outlines lie nearer than a distance to as many others, shape [n]."""
+    return shapely.dwithin(outlines, others, np.nextafter(distance_m, 0.0))

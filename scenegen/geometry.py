@@ -1,8 +1,9 @@
 """Frames, units and rotations: the conventions of the whole package, said once.
 
-SI units, radians, Z up, right-handed, world frame unless a name says otherwise. Quaternions are **xyzw** (Isaac Lab 3.0's
-and Newton's order; USD's `Gf.Quat` is w first and is converted in `scenegen/usd/` alone). Poses are named by direction:
-`pose_part_to_world` maps part coordinates to world coordinates. Colours are linear RGB, light is in physical units.
+SI units, radians, Z up, right-handed, world frame unless a name says otherwise. Quaternions are **xyzw** (Isaac Lab
+3.0's and Newton's order; USD's `Gf.Quat` is w first and is converted in `scenegen/usd/` alone). Poses are named by
+direction: `pose_part_to_world` maps part coordinates to world coordinates. Colours are linear RGB, light is in physical
+units.
 Cameras look along their -Z with Y up, as in USD.
 """
 

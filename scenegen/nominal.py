@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from scenegen.cell import Cell, CellCamera
+from scenegen.geometry import Pose
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.part import Part
 from scenegen.record import once_per_content
@@ -86,11 +87,14 @@ def nominal_lights(cell: Cell) -> Lights:
 def nominal_cameras(cell: Cell, motion: Motion) -> Cameras:
     """The cell's cameras; one on the flange stands where the start pose of the robot puts it."""
     flange = Arm(cell.robot).pose_flange_to_world(motion.robot_start_rad)
-    return Cameras(cameras=tuple(_camera(c, c.pose_to_mount if c.mount == "world" else flange.after(c.pose_to_mount))
-                                 for c in cell.cameras))
+    return Cameras(
+        cameras=tuple(
+            _camera(c, c.pose_to_mount if c.mount == "world" else flange.after(c.pose_to_mount)) for c in cell.cameras
+        )
+    )
 
 
-def _camera(spec: CellCamera, pose_to_world: object) -> Camera:
+def _camera(spec: CellCamera, pose_to_world: Pose) -> Camera:
     shared = {name: getattr(spec, name) for name in Camera.model_fields if name in CellCamera.model_fields}
     return Camera(pose_to_world=pose_to_world, **shared)
 

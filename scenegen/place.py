@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Annotated, Literal
 
@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from scenegen.board import Board, Candidates
+from scenegen.board import NONE, Board, Spots
 from scenegen.cell import Cell
 from scenegen.errors import PlacementFailed, UnknownName
-from scenegen.footprint import Plane, Stencils, footprint_at, rectangle, stable_footprints
+from scenegen.footprint import Plane, Stencils, rectangle, stencils_at, stencils_of
 from scenegen.geometry import Array, Pose, quat_multiply, quat_yaw
 from scenegen.nominal import nominal_fixtures
 from scenegen.parts.catalogue import Catalogue
@@ -119,12 +119,20 @@ def zone_named(cell: Cell, name: str, fixtures: Iterable[FixturePose], *, wall_m
     return Zone(name, poses[name], np.array(cell.containers[name].size_m) / 2 - wall_m)
 
 
-def board_of(cell: Cell, parts: Catalogue, zone: Zone, layout: Layout, *, options: PlaceOptions) -> Board:
+def spots_of(parts: Catalogue, zone: Zone, items: Sequence[Item]) -> Spots:
+    """Return what items, at least one, cover in a zone's plane, shape [n]."""
+    poses = [item.pose_to_world for item in items]
+    quats = np.array([pose.quat_xyzw for pose in poses])
+    stencils, kinds, yaws_rad = stencils_at([parts[item.part] for item in items], quats)
+    places = np.array([zone.to_zone(pose.position_m) for pose in poses])
+    return Spots(stencils, kinds, places, yaws_rad - zone.yaw_rad)
+
+
+def _board_of(cell: Cell, parts: Catalogue, zone: Zone, layout: Layout, *, options: PlaceOptions) -> Board:
     """Lay out what already occupies a zone: all items of a layout and, on the table, its fixtures."""
-    board = Board(options.clearance_m)
-    for item in layout.items:
-        footprint, yaw_rad = footprint_at(parts[item.part], item.pose_to_world.quat)
-        board.put(item.name, footprint, zone.to_zone(item.pose_to_world.position_m), yaw_rad - zone.yaw_rad)
+    board = Board(zone.half_m, options.clearance_m)
+    if layout.items:
+        board.put([item.name for item in layout.items], spots_of(parts, zone, layout.items))
     if zone.name == "table":
         for fixture in layout.fixtures:
             box, pose = cell.containers[fixture.name], fixture.pose_to_world
@@ -139,20 +147,19 @@ class _Draws:
 
     def __init__(self, chosen: Sequence[Part], half_m: Array) -> None:
         kinds = tuple(dict.fromkeys(chosen))
-        self._stencils, borders, first = _stock(kinds)
+        self._stencils, first, borders = _stock(kinds)
         index = [kinds.index(part) for part in chosen]
         self._first, self._borders = first[index], borders[index]
         self._half_m = half_m
 
-    def draw(self, rows: Sequence[int], count: int, *, rng: np.random.Generator) -> Candidates:
-        """Draw `count` candidates for each part of `rows`, indices into the chosen parts."""
-        index = np.asarray(rows, dtype=np.intp)
-        uniform = rng.random((4, len(index), count))
-        stable = (uniform[0][..., None] >= self._borders[index][:, None, :]).sum(axis=-1)
+    def draw(self, rows: NDArray[np.intp], count: int, *, rng: np.random.Generator) -> Spots:
+        """Draw `count` candidates for each part of `rows`, indices into the chosen parts, shape [n, count]."""
+        uniform = rng.random((4, len(rows), count))
+        stable = (uniform[0][..., None] >= self._borders[rows][:, None, :]).sum(axis=-1)
         half = np.maximum(self._half_m, 0.0)
         places = (uniform[1] * 2 - 1) * half[0] + 1j * (uniform[2] * 2 - 1) * half[1]
-        kinds = self._first[index][:, None] + stable
-        return Candidates.of(self._stencils, kinds, places, uniform[3] * 2 * np.pi, half_m=self._half_m)
+        kinds = self._first[rows][:, None] + stable
+        return Spots(self._stencils, kinds, places, uniform[3] * 2 * np.pi)
 
     def stable(self, row: int, kind: int) -> int:
         """Return which stable pose of the part a footprint belongs to."""
@@ -160,20 +167,19 @@ class _Draws:
 
 
 @lru_cache(maxsize=64)
-def _stock(kinds: tuple[Part, ...]) -> tuple[Stencils, Array, NDArray[np.intp]]:
+def _stock(kinds: tuple[Part, ...]) -> tuple[Stencils, NDArray[np.intp], Array]:
     """Return what draws of some parts need.
 
     Returns:
-        All footprints of all parts; inner borders of the stable poses' cumulated probabilities, padded, shape
-        [parts, poses - 1]; and the index of each part's first footprint, shape [parts].
+        All footprints of all parts; the index of each part's first one, shape [parts]; and inner borders of the stable
+        poses' cumulated probabilities, padded, shape [parts, poses - 1].
     """
     counts = [len(part.stable_poses) for part in kinds]
     borders = np.full((len(kinds), max(counts) - 1), np.inf)
     for row, part in enumerate(kinds):
         cumulated = np.cumsum([pose.probability for pose in part.stable_poses])
         borders[row, : len(cumulated) - 1] = cumulated[:-1] / cumulated[-1]
-    stencils = Stencils([footprint for part in kinds for footprint in stable_footprints(part)])
-    return stencils, borders, np.cumsum([0, *counts[:-1]])
+    return *stencils_of(kinds), borders
 
 
 def place(
@@ -210,18 +216,15 @@ def place(
     area = zone_named(cell, zone, layout.fixtures, wall_m=options.wall_m(cell))
     if not chosen:
         return ()
-    board = board_of(cell, parts, area, layout, options=options)
+    board = _board_of(cell, parts, area, layout, options=options)
     draws = _Draws(chosen, area.half_m)
     insertion = _Insertion(board, draws, tuple(slots), options, rng)
     insertion.insert_all()
     if options.mode == "uniform":
         insertion.sweep()
-    places = [insertion.places[row] for row in range(len(chosen))]
-    rests = [
-        part.stable_poses[draws.stable(row, kind)]
-        for row, (part, (kind, _, _)) in enumerate(zip(chosen, places, strict=True))
-    ]
-    poses = area.poses(rests, np.array([at for _, at, _ in places]), np.array([yaw_rad for _, _, yaw_rad in places]))
+    kinds, places, yaws_rad = insertion.kinds, insertion.places, insertion.yaws_rad
+    rests = [part.stable_poses[draws.stable(row, kinds[row])] for row, part in enumerate(chosen)]
+    poses = area.poses(rests, places, yaws_rad)
     return tuple(
         Item(name=slot, part=part.id, zone=zone, cause=Cause.NOMINAL, pose_to_world=pose)
         for slot, part, pose in zip(slots, chosen, poses, strict=True)
@@ -236,25 +239,27 @@ def _parts_of(cell: Cell, parts: Catalogue, slots: Sequence[str]) -> list[Part]:
     return [parts[known[slot].part] for slot in slots]
 
 
-@dataclass(eq=False)
 class _Insertion:
-    """Lays the parts of some slots down on a board, one after the other."""
+    """Lays the parts of some slots down on a board; knows kind of footprint, place and yaw of each, shape [slots]."""
 
-    board: Board
-    draws: _Draws
-    slots: tuple[str, ...]
-    options: PlaceOptions
-    rng: np.random.Generator
-    places: dict[int, tuple[int, complex, float]] = field(default_factory=dict)
-    """For each slot by index: kind of footprint, place and yaw [rad] in the zone's plane."""
+    def __init__(
+        self, board: Board, draws: _Draws, slots: tuple[str, ...], options: PlaceOptions, rng: np.random.Generator
+    ) -> None:
+        self._board, self._draws, self._slots, self._options, self._rng = board, draws, slots, options, rng
+        self.kinds = np.zeros(len(slots), np.intp)
+        self.places = np.zeros(len(slots), complex)
+        """In the zone's plane."""
+        self.yaws_rad = np.zeros(len(slots))
 
     def insert_all(self) -> None:
-        """Lay down every part, in random order, each at its first free candidate."""
-        order = self.rng.permutation(len(self.slots)).tolist()
-        batch = self.draws.draw(order, min(BATCH, self.options.attempts), rng=self.rng)
-        for turn, row in enumerate(order):
-            if rejections := self._lay_down(row, batch.row(turn)):
-                raise PlacementFailed(self.slots[row], self.options.attempts, rejections)
+        """Lay down every part, in random order, each at its first free candidate.
+
+        Raises:
+            PlacementFailed: A part found no place.
+        """
+        rejections = self._lay_down(self._rng.permutation(len(self._slots)))
+        for row, counts in rejections.items():
+            raise PlacementFailed(self._slots[row], self._options.attempts, counts)
 
     def sweep(self) -> None:
         """Draw every part anew, given all others, many times over.
@@ -263,23 +268,21 @@ class _Insertion:
         is, when the attempts run out). So the sweeps are a Gibbs sampler, and what they leave unchanged is the
         distribution of whole-scene rejection (Robert and Casella 2004, Monte Carlo Statistical Methods, section 10.1).
         """
-        rows = range(len(self.slots))
-        for _ in range(self.options.sweeps):
-            batch = self.draws.draw(rows, min(BATCH, self.options.attempts), rng=self.rng)
-            for row in rows:
-                self._lay_down(row, batch.row(row))
+        for _ in range(self._options.sweeps):
+            for row in range(len(self._slots)):
+                self._lay_down(np.array([row]))
 
-    def _lay_down(self, row: int, candidates: Candidates) -> Counter[str]:
-        """Lay a part down at its first free candidate, or count why there is none within the attempts."""
-        name, left = self.slots[row], self.options.attempts
-        rejections: Counter[str] = Counter()
-        while True:
-            index = self.board.first_free(candidates, rejections, ignore=name)
-            if index is not None:
-                self.board.put_candidate(name, candidates, index)
-                self.places[row] = candidates.kinds[index], candidates.places[index], candidates.yaws_rad[index]
-                return Counter()
-            left -= len(candidates.kinds)
-            if left <= 0:
-                return rejections
-            candidates = self.draws.draw([row], min(BATCH, left), rng=self.rng).row(0)
+    def _lay_down(self, rows: NDArray[np.intp]) -> dict[int, Counter[str]]:
+        """Lay parts down at their first free candidates; count why there is none within the attempts."""
+        left = self._options.attempts
+        rejections: dict[int, Counter[str]] = {row: Counter() for row in rows.tolist()}
+        while left > 0 and len(rows):
+            spots = self._draws.draw(rows, min(BATCH, left), rng=self._rng)
+            counters = [rejections[row] for row in rows.tolist()]
+            found = self._board.lay([self._slots[row] for row in rows], spots, counters)
+            left -= spots.kinds.shape[1]
+            laid = np.flatnonzero(found != NONE)
+            chosen, done = spots.some((laid, found[laid])), rows[laid]
+            self.kinds[done], self.places[done], self.yaws_rad[done] = chosen.kinds, chosen.places, chosen.yaws_rad
+            rows = rows[found == NONE]
+        return {row: rejections[row] for row in rows.tolist()}

@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ class Demand:
 
 def run_ordered(
     make_worker: Callable[[], Worker], demand: Demand, *, processes: int, chunk: int
-) -> Iterator[tuple[int, Any]]:
+) -> Generator[tuple[int, Any]]:
     """Yield (index, result) in the order of the indices until the demand is met.
 
     Args:
@@ -66,6 +66,7 @@ def run_ordered(
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(make_worker,)) as pool:
         pending: deque[tuple[list[int], Future[list[Any]]]] = deque()
+        done = False
         try:
             while True:
                 in_flight = sum(len(indices) for indices, _ in pending)
@@ -74,13 +75,14 @@ def run_ordered(
                         pending.append((indices, pool.submit(_work, indices)))
                     in_flight += len(indices)
                 if not pending:
+                    done = True
                     return
                 indices, future = pending.popleft()
                 yield from zip(indices, future.result(), strict=True)
-        except BaseException:
-            for process in multiprocessing.active_children():
-                process.terminate()
-            raise
+        finally:
+            if not done:  # interrupted, failed, or no longer wanted
+                for process in multiprocessing.active_children():
+                    process.terminate()
 
 
 @contextmanager

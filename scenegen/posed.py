@@ -35,6 +35,36 @@ def stable_heights(part: Part) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
+class _Stock:
+    """What the poses of some parts need, as arrays."""
+
+    corners: Array
+    """Hull corners of all parts [m], their frames, shape [all corners, 3]."""
+    counts: np.ndarray
+    """Number of each part's hull corners, shape [parts]."""
+    mass_centers: Array
+    """Centres of mass [m], the parts' frames, shape [parts, 3]."""
+    ups: Array
+    """As `stable_ups`, the first one repeated where a part has fewer stable poses than another, shape [parts, k, 3]."""
+    heights_m: Array
+    """As `stable_heights`, likewise, shape [parts, k]."""
+
+
+@lru_cache(maxsize=1024)
+def _stock(parts: tuple[Part, ...]) -> _Stock:
+    most = max(len(part.stable_poses) for part in parts)
+    rows = [np.resize(np.r_[np.arange(len(part.stable_poses)), np.zeros(most, int)], most) for part in parts]
+    hulls = [hull_corners(part) for part in parts]
+    return _Stock(
+        corners=np.concatenate(hulls),
+        counts=np.array([len(hull) for hull in hulls]),
+        mass_centers=np.array([part.mass.center_of_mass_m for part in parts]),
+        ups=np.stack([stable_ups(part)[row] for part, row in zip(parts, rows, strict=True)]),
+        heights_m=np.stack([stable_heights(part)[row] for part, row in zip(parts, rows, strict=True)]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class Posed:
     """Items where they lie; corners of all items in one array."""
 
@@ -50,6 +80,12 @@ class Posed:
     """Index of the item that each corner belongs to, shape [all corners]."""
     starts: np.ndarray
     """Index of each item's first corner, shape [n]."""
+    mass_centers: Array
+    """Centres of mass, with the parts' own mass [m], world frame, shape [n, 3]."""
+    stable_ups: Array
+    """The vertical in each item's frame in the stable poses of its part, some more than once, shape [n, k, 3]."""
+    stable_heights_m: Array
+    """Height of the frame's origin above the floor in those poses [m], shape [n, k]."""
 
     @classmethod
     def of(cls, items: Sequence[Item], catalogue: Catalogue) -> Posed:
@@ -60,14 +96,28 @@ class Posed:
             catalogue: Their parts.
         """
         parts = tuple(catalogue[item.part] for item in items)
+        distinct = {part: index for index, part in enumerate(dict.fromkeys(parts))}
+        stock, kinds = _stock(tuple(distinct)), np.array([distinct[part] for part in parts])
         quats = np.array([item.pose_to_world.quat_xyzw for item in items])
         rotations = quat_to_matrix(quats / np.linalg.norm(quats, axis=1, keepdims=True))
         positions = np.array([item.pose_to_world.position_m for item in items])
-        hulls = [hull_corners(part) for part in parts]
-        counts = np.array([len(hull) for hull in hulls])
-        owner = np.repeat(np.arange(len(hulls)), counts)
-        corners = np.einsum("kij,kj->ki", rotations[owner], np.concatenate(hulls)) + positions[owner]
-        return cls(tuple(items), parts, rotations, positions, corners, owner, np.cumsum(counts) - counts)
+        counts = stock.counts[kinds]
+        starts = np.cumsum(counts) - counts
+        owner = np.repeat(np.arange(len(parts)), counts)
+        shift = (np.cumsum(stock.counts) - stock.counts)[kinds] - starts
+        local = stock.corners[np.arange(len(owner)) + shift[owner]]
+        return cls(
+            items=tuple(items),
+            parts=parts,
+            rotations=rotations,
+            positions=positions,
+            corners=np.einsum("kij,kj->ki", rotations[owner], local) + positions[owner],
+            owner=owner,
+            starts=starts,
+            mass_centers=np.einsum("nij,nj->ni", rotations, stock.mass_centers[kinds]) + positions,
+            stable_ups=stock.ups[kinds],
+            stable_heights_m=stock.heights_m[kinds],
+        )
 
     def most(self, values: Array) -> Array:
         """Largest value over each item's corners; values of shape [all corners, ...], result of shape [n, ...]."""
@@ -77,15 +127,8 @@ class Posed:
         """Smallest value over each item's corners; values of shape [all corners, ...], result of shape [n, ...]."""
         return np.minimum.reduceat(values, self.starts, axis=0)
 
-    def mass_centers(self) -> Array:
-        """Centres of mass, with the parts' own mass, world frame [m], shape [n, 3]."""
-        centers = np.array([part.mass.center_of_mass_m for part in self.parts])
-        return np.einsum("nij,nj->ni", self.rotations, centers) + self.positions
-
 
 def leans_rad(posed: Posed) -> Array:
     """Angle of each item from its nearest stable pose [rad], shape [n]."""
-    cosines = [
-        float((stable_ups(part) @ up).max()) for part, up in zip(posed.parts, posed.rotations[:, 2], strict=True)
-    ]
+    cosines = np.einsum("nkj,nj->nk", posed.stable_ups, posed.rotations[:, 2]).max(axis=1)
     return np.arccos(np.clip(cosines, -1, 1))

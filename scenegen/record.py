@@ -37,7 +37,10 @@ Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=80)]
 """A name that is also a valid USD prim name."""
 Text = Annotated[str, Field(max_length=2000, pattern=TEXT_PATTERN)]
 """Text for people: no control characters."""
-_PATTERNS = {NAME_PATTERN: "letters, digits and _, beginning with a letter", TEXT_PATTERN: "text without control characters"}
+_PATTERNS = {
+    NAME_PATTERN: "letters, digits and _, beginning with a letter",
+    TEXT_PATTERN: "text without control characters",
+}
 
 
 class Record(BaseModel):
@@ -74,7 +77,7 @@ class Record(BaseModel):
         """Copy the record with some fields replaced, unvalidated; what was cached of the original is forgotten."""
         copied = super().model_copy(update=update, deep=deep)
         for name in [name for name in copied.__dict__ if name not in type(self).model_fields]:
-            del copied.__dict__[name]
+            object.__delattr__(copied, name)
         return copied
 
     def replaced(self, **fields: Any) -> Self:
@@ -143,7 +146,7 @@ def explain(error: ValidationError, model: type[BaseModel]) -> list[str]:
 
 def _sentence(detail: ErrorDetails, model: type[BaseModel]) -> str:
     field = ".".join(str(part) for part in detail["loc"]) or "value"
-    value = _shown(detail["input"])
+    value, facts = _shown(detail["input"]), detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":
             known = _fields_at(model, detail["loc"][:-1])
@@ -154,18 +157,17 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel]) -> str:
         case "finite_number":
             return f"{field}: {value} is not finite - accepted: a finite number"
         case "value_error":
-            problem = str(detail["ctx"]["error"]) if "ctx" in detail else detail["msg"]
+            problem = str(facts["error"])
             return f"{field}: {problem}" if detail["loc"] else problem
         case "enum" | "literal_error":
-            return f"{field}: {value} - accepted: {detail['ctx']['expected']}" if "ctx" in detail else detail["msg"]
+            return f"{field}: {value} - accepted: {facts['expected']}"
         case "union_tag_not_found":
-            return f"{field}: no {detail['ctx']['discriminator']} given - it is required"
+            return f"{field}: no {facts['discriminator']} given - it is required"
         case "union_tag_invalid":
-            tag, expected = detail["ctx"]["tag"], detail["ctx"]["expected_tags"]
-            return f"{field}: kind {tag!r} - accepted: {expected}"
+            return f"{field}: kind {facts['tag']!r} - accepted: {facts['expected_tags']}"
         case "string_pattern_mismatch":
-            pattern = detail["ctx"]["pattern"] if "ctx" in detail else ""
-            return f"{field}: {value} - accepted: {_PATTERNS.get(pattern, pattern)}"
+            accepted = _PATTERNS.get(facts["pattern"], f"a match of {facts['pattern']}")
+            return f"{field}: {value} - accepted: {accepted}"
         case _:
             message = detail["msg"]
             return f"{field}: {value} - accepted: {message.removeprefix('Input should be ')}"

@@ -18,6 +18,19 @@ def rules_for(part: str, label: str, rules: Iterable[SortRule]) -> tuple[SortRul
     return tuple(rule for rule in rules if rule.match in (part, label))
 
 
+def bins_of(scenario: Scenario, cell: Cell, *, labels: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return the bins that the sort rules name for each part of which a target is present.
+
+    Args:
+        scenario: A scene of the cell.
+        cell: The cell.
+        labels: Semantic class of each part.
+    """
+    slots = cell.slots
+    parts = dict.fromkeys(item.part for item in scenario.layout.items if slots[item.name].role is Role.TARGET)
+    return {part: tuple(rule.bin for rule in rules_for(part, labels[part], scenario.task.rules)) for part in parts}
+
+
 def scene_graph(
     scenario: Scenario,
     cell: Cell,

@@ -67,7 +67,8 @@ class Arm:
         error[:, 3] += np.where(axis[:, 2] > 0, 0.5, 0.0)
         linear = np.cross(axes, position[:, None] - origins)
         turning = np.cross(axes, axis[:, None])
-        return error, np.concatenate([linear, turning[..., :2]], axis=2).swapaxes(1, 2)
+        jacobian = np.concatenate([linear, turning[..., :2]], axis=2).swapaxes(1, 2)
+        return error.astype(np.float64), jacobian.astype(np.float64)
 
     def _frames(self, joints: Array) -> tuple[Array, Array, Array]:
         chain = self._chain(joints)

@@ -29,7 +29,10 @@ def manifest(folder: Path) -> list[str]:
     [
         (["expand", "--axis", "lighting", "--n", "0"], "--n 0 - accepted: a whole number of at least 1"),
         (["expand", "--axis", "lightning", "--n", "5"], "unknown axis 'lightning' - did you mean 'lighting'?"),
-        (["expand", "--axis", "pose", "--n", "5", "--cell", "fastener"], "unknown cell 'fastener' - did you mean 'fasteners'?"),
+        (
+            ["expand", "--axis", "pose", "--n", "5", "--cell", "fastener"],
+            "unknown cell 'fastener' - did you mean 'fasteners'?",
+        ),
         (
             ["expand", "--axis", "pose", "--n", "5", "--cell", "my.yaml"],
             "my.yaml: no such file - write one with `scenegen init`",
@@ -87,7 +90,18 @@ def test_init_check_and_schema(tmp_path):
 def test_expand_keeps_n_scenes_whatever_the_processes_and_the_interruptions(tmp_path):
     scenegen("expand", "--axis", "pose", "--axis", "lighting", "--n", "44", "--library", "a", cwd=tmp_path)
     scenegen(
-        "expand", "--axis", "pose", "--axis", "lighting", "--n", "13", "--library", "b", "--processes", "1", cwd=tmp_path
+        "expand",
+        "--axis",
+        "pose",
+        "--axis",
+        "lighting",
+        "--n",
+        "13",
+        "--library",
+        "b",
+        "--processes",
+        "1",
+        cwd=tmp_path,
     )
     scenegen("expand", "--axis", "pose", "--axis", "lighting", "--n", "44", "--library", "b", cwd=tmp_path)
     assert sorted(manifest(tmp_path / "a")) == sorted(manifest(tmp_path / "b"))

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import networkx as nx
-
 from scenegen.cell import Cell
 from scenegen.imaging.mask import MaskCaster
 from scenegen.parts.catalogue import Catalogue
@@ -17,7 +15,7 @@ from scenegen.physics.contacts import ContactFinder
 from scenegen.physics.settle import Settler
 from scenegen.posed import Posed
 from scenegen.record import Record
-from scenegen.relations import scene_graph
+from scenegen.relations import bins_of
 from scenegen.robot import Arm
 from scenegen.scenario import Facet, Layout, Scenario
 from scenegen.units import Unit
@@ -60,11 +58,10 @@ class CheckContext:
         """Place a layout's items, at least one; the last layout is remembered."""
         return self._shared("posed", (layout,), lambda: Posed.of(layout.items, self.parts))
 
-    def graph(self, scenario: Scenario) -> nx.MultiDiGraph:
-        """Build the scene graph, without `on` edges; the last scene is remembered."""
-        return self._shared(
-            "graph", (scenario.layout, scenario.task), lambda: scene_graph(scenario, self.cell, labels=self.labels)
-        )
+    def bins(self, scenario: Scenario) -> dict[str, tuple[str, ...]]:
+        """Return the bins of each part of which a target is present; the last scene is remembered."""
+        made_from = (scenario.layout, scenario.task)
+        return self._shared("bins", made_from, lambda: bins_of(scenario, self.cell, labels=self.labels))
 
     def _shared[T](self, what: str, made_from: tuple[Record, ...], make: Callable[[], T]) -> T:
         kept = self._last.get(what)

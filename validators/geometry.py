@@ -51,7 +51,7 @@ def supports(posed: Posed, contacts: Iterable[Contact]) -> dict[str, tuple[str, 
         For each item that is carried, directly or through others, by a fixture or the table: the names of what it
         touches below its centre of mass. Items that nothing carries are absent.
     """
-    heights = dict(zip((item.name for item in posed.items), posed.mass_centers()[:, 2].tolist(), strict=True))
+    heights = dict(zip((item.name for item in posed.items), posed.mass_centers[:, 2].tolist(), strict=True))
     touching: dict[str, list[str]] = {name: [] for name in heights}
     for contact in contacts:
         for upper, lower in ((contact.a, contact.b), (contact.b, contact.a)):

@@ -159,7 +159,7 @@ def _obstructed(posed: Posed, tried: Candidates, fingers: Array) -> tuple[np.nda
     top = posed.most(posed.corners[:, 2])
     reaches = tried.tip_m[rows] < top[others][:, None]
     blocked = ~apart.all(axis=-1) & reaches
-    centers = posed.mass_centers()[:, 2]
+    centers = posed.mass_centers[:, 2]
     covers = (outline[rows] + outline[others][:, _OPPOSITE] > 0).all(axis=-1)
     covers &= (centers[others] > centers[rows]) & (top[others] > top[rows])
     return rows, others, blocked | covers[:, None]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -24,27 +23,29 @@ def _check_outside(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Ite
     frames = {fixture.name: fixture.pose_to_world for fixture in scenario.layout.fixtures}
     frames["table"] = ctx.cell.table.pose_top_to_world
     places = {
-        name: _Place(frames[name], np.array(box.size_m), box.wall_height_m) for name, box in ctx.cell.containers.items()
+        name: _Place(frames[name], box.size_m[:2], box.wall_height_m) for name, box in ctx.cell.containers.items()
     }
-    places["table"] = _Place(frames["table"], np.array(ctx.cell.table.size_m[:2]), 0.0)
-    placed = [places[item.zone] for item in items]
+    places["table"] = _Place(frames["table"], ctx.cell.table.size_m[:2], 0.0)
     yield from _in_fixtures(scenario, ctx)
-    measures = _measure(ctx.posed(scenario.layout), placed, limits["slack_m"])
-    slots = ctx.cell.slots
-    for item, center, through, over, below in zip(items, *(m.tolist() for m in measures), strict=True):
-        on_table, loose = item.zone == "table", slots[item.name].role is Role.OCCLUDER
-        asked = [("outside", center, limits["slack_m"], "lies with its centre of mass outside")]
-        if not loose:
-            asked += [
-                ("outside", through, limits["slack_m"], "lies outside"),
-                ("overhang", over, limits["slack_m" if on_table else "overhang_m"], "hangs over the edge of"),
-                ("below", below, limits["slack_m"], "lies below the floor of"),
-            ]
-        for code, value, limit, what in asked:
-            if value > limit:
-                sentence = f"{item.name!r} {what} {item.zone!r} by {value:.4g} m - accepted: at most {limit:g} m"
-                yield finding(OUTSIDE.name, code, [item.name], sentence, value=value, limit=limit, unit=Unit.METRE)
-                break
+    measures = np.stack(_measure(ctx.posed(scenario.layout), places, limits["slack_m"]), axis=1)
+    allowed = np.full(measures.shape, limits["slack_m"])
+    allowed[[item.zone != "table" for item in items], 2] = limits["overhang_m"]
+    allowed[[ctx.cell.slots[item.name].role is Role.OCCLUDER for item in items], 1:] = np.inf
+    beyond = measures > allowed
+    for row in np.flatnonzero(beyond.any(axis=1)).tolist():
+        item, first = items[row], int(beyond[row].argmax())
+        value, limit, (code, what) = float(measures[row, first]), float(allowed[row, first]), _LEAVES[first]
+        sentence = f"{item.name!r} {what} {item.zone!r} by {value:.4g} m - accepted: at most {limit:g} m"
+        yield finding(OUTSIDE.name, code, [item.name], sentence, value=value, limit=limit, unit=Unit.METRE)
+
+
+_LEAVES = (
+    ("outside", "lies with its centre of mass outside"),
+    ("outside", "lies outside"),
+    ("overhang", "hangs over the edge of"),
+    ("below", "lies below the floor of"),
+)
+"""Code and words for each way in which an item leaves its place, in the order of `_measure`."""
 
 
 def _in_fixtures(scenario: Scenario, ctx: CheckContext) -> Iterator[Finding]:
@@ -60,36 +61,34 @@ def _in_fixtures(scenario: Scenario, ctx: CheckContext) -> Iterator[Finding]:
                 yield finding(OUTSIDE.name, "outside", [item.name], sentence, value=deep, limit=0, unit=Unit.METRE)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class _Place:
     """A rectangle between walls: where a zone's items lie."""
 
     pose_to_world: Pose
-    size_m: Array
+    size_m: tuple[float, float]
     wall_height_m: float
 
-    @cached_property
-    def frame(self) -> Array:
-        """From the world to the place, shape [3, 3]."""
-        return self.pose_to_world.rotation.T
 
-
-def _measure(posed: Posed, places: list[_Place], slack_m: float) -> tuple[Array, Array, Array, Array]:
+def _measure(posed: Posed, places: Mapping[str, _Place], slack_m: float) -> tuple[Array, Array, Array, Array]:
     """Say how far items leave their places.
 
     Returns:
         How far an item is outside the walls with its centre of mass; below their upper edge; at any height; how far it
         is below the floor; each [m], shape [n], negative where it is inside.
     """
-    frames = np.stack([place.frame for place in places])
-    origins = np.stack([place.pose_to_world.position for place in places])
-    halves = np.stack([place.size_m / 2 for place in places])
-    walls = np.array([place.wall_height_m for place in places])
+    zones = {item.zone: None for item in posed.items}
+    used = [places[zone] for zone in zones]
+    row = [list(zones).index(item.zone) for item in posed.items]
+    frames = np.stack([place.pose_to_world.rotation.T for place in used])[row]
+    origins = np.array([place.pose_to_world.position_m for place in used])[row]
+    halves = np.array([place.size_m for place in used])[row] / 2
+    walls = np.array([place.wall_height_m for place in used])[row]
     own = posed.owner
     local = np.einsum("kij,kj->ki", frames[own], posed.corners - origins[own])
     beyond = (np.abs(local[:, :2]) - halves[own]).max(axis=1)
     low = local[:, 2] < walls[own] - slack_m
-    centers = np.einsum("nij,nj->ni", frames, posed.mass_centers() - origins)
+    centers = np.einsum("nij,nj->ni", frames, posed.mass_centers - origins)
     off_center = (np.abs(centers[:, :2]) - halves).max(axis=1)
     through = posed.most(np.where(low, beyond, -1.0))
     return off_center, through, posed.most(beyond), -posed.least(local[:, 2])
@@ -114,20 +113,19 @@ def _check_reach(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Itera
     targets = [i for i in scenario.layout.items if i.zone == "feed" and slots[i.name].role is Role.TARGET]
     used = {rule.bin for rule in ctx.cell.rules}
     bins = [f for f in scenario.layout.fixtures if f.name in used]
-    points: list[Array] = [item.pose_to_world.position for item in targets]
-    for fixture in bins:
-        height = ctx.cell.containers[fixture.name].wall_height_m + limits["release_m"]
-        points.append(fixture.pose_to_world.apply((0.0, 0.0, height)))
+    above = [ctx.cell.containers[fixture.name].wall_height_m + limits["release_m"] for fixture in bins]
+    points = np.array(
+        [item.pose_to_world.position_m for item in targets]
+        + [fixture.pose_to_world.apply((0.0, 0.0, height)) for fixture, height in zip(bins, above, strict=True)]
+    ).reshape(-1, 3)
     names = [item.name for item in targets] + [fixture.name for fixture in bins]
-    reached = ctx.reach.reaches(np.array(points).reshape(-1, 3))
-    for name, point, ok in zip(names, points, reached, strict=True):
-        if not ok:
-            distance = float(np.linalg.norm(point - ctx.cell.robot.pose_base_to_world.position))
-            sentence = (
-                f"the robot does not reach {name!r} from above, {distance:.3g} m from its base - accepted: a place "
-                "that its tool reaches pointing straight down"
-            )
-            yield finding(REACH.name, "unreachable", [name], sentence, value=distance, unit=Unit.METRE)
+    for row in np.flatnonzero(~ctx.reach.reaches(points)).tolist():
+        distance = float(np.linalg.norm(points[row] - ctx.cell.robot.pose_base_to_world.position))
+        sentence = (
+            f"the robot does not reach {names[row]!r} from above, {distance:.3g} m from its base - accepted: a place "
+            "that its tool reaches pointing straight down"
+        )
+        yield finding(REACH.name, "unreachable", [names[row]], sentence, value=distance, unit=Unit.METRE)
 
 
 REACH = Check(

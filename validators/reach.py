@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from scenegen.geometry import Array
@@ -22,7 +24,10 @@ class ReachMap:
 
     def __init__(self, arm: Arm) -> None:
         self._arm = arm
-        self._known: dict[tuple[int, int, int], bool] = {}
+        self._known: dict[tuple[int, ...], bool] = {}
+        """Whether grid points are reached, by their indices."""
+        self._sure: dict[tuple[int, ...], bool] = {}
+        """Whether all eight around a point are reached, by the lowest one's indices."""
 
     def reaches(self, points_m: Array) -> np.ndarray:
         """Tell which points the tool reaches from above.
@@ -33,15 +38,21 @@ class ReachMap:
         Returns:
             Booleans, shape [n].
         """
-        if not len(points_m):
-            return np.empty(0, bool)
-        corners = np.floor(points_m / SPACING_M).astype(int)[:, None] + _AROUND
-        keys = [tuple(key) for key in corners.reshape(-1, 3).tolist()]
-        new = [key for key in dict.fromkeys(keys) if key not in self._known]
+        boxes = [tuple(box) for box in np.floor(points_m / SPACING_M).astype(int).tolist()]
+        new = [box for box in dict.fromkeys(boxes) if box not in self._sure]
         if new:
-            solved = self._arm.reaches_top_down(np.array(new) * SPACING_M)
-            self._known.update(zip(new, solved.tolist(), strict=True))
-        sure = np.asarray(np.array([self._known[key] for key in keys]).reshape(-1, 8).all(axis=1))
+            self._solve(new)
+        sure = np.array([self._sure[box] for box in boxes], bool)
         if not sure.all():
             sure[~sure] = self._arm.reaches_top_down(points_m[~sure])
         return sure
+
+    def _solve(self, boxes: list[tuple[int, ...]]) -> None:
+        around = [[tuple(corner) for corner in (np.array(box) + _AROUND).tolist()] for box in boxes]
+        new = [corner for corner in dict.fromkeys(chain.from_iterable(around)) if corner not in self._known]
+        if new:
+            solved = self._arm.reaches_top_down(np.array(new) * SPACING_M)
+            self._known.update(zip(new, solved.tolist(), strict=True))
+        self._sure.update(
+            (box, all(self._known[c] for c in corners)) for box, corners in zip(boxes, around, strict=True)
+        )

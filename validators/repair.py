@@ -91,7 +91,7 @@ def _pushed_apart(layout: Layout, ctx: CheckContext) -> Layout | None:
 def _shifts(deep: list[Contact], layout: Layout, ctx: CheckContext) -> Mapping[str, Array]:
     """How far each overlapping item moves in one round [m]: up from a floor, in from a wall, away from another item."""
     posed = ctx.posed(layout)
-    centers = dict(zip((item.name for item in posed.items), posed.mass_centers(), strict=True))
+    centers = dict(zip((item.name for item in posed.items), posed.mass_centers, strict=True))
     shifts: dict[str, Array] = {}
     for contact in deep:
         distance = contact.depth_m + LIFT_M

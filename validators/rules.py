@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-import networkx as nx
 import numpy as np
 
 from scenegen.cell import Role
 from scenegen.posed import leans_rad
-from scenegen.relations import ASSIGNED, INSIDE, items_of, related
-from scenegen.scenario import Cause, Facet, Scenario
+from scenegen.scenario import Cause, Facet, Item, Scenario
 from scenegen.units import Unit
 from scenegen.verdict import Finding, Tier
 from validators.check import Check, CheckContext, Limits, finding
 
 
 def _check_sort_rule(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:
-    graph = ctx.graph(scenario)
-    verdicts: Mapping[str, tuple[str, ...]] = {
-        graph.nodes[name]["part"]: related(graph, name, ASSIGNED) for name in items_of(graph, role=Role.TARGET)
-    }
+    verdicts = ctx.bins(scenario)
     for part, bins in verdicts.items():
         if len(bins) != 1:
             shown = ", ".join(bins) or "none"
@@ -45,14 +40,12 @@ SORT_RULE = Check(
 
 
 def _check_capacity(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:
-    graph = ctx.graph(scenario)
+    bins, slots = ctx.bins(scenario), ctx.cell.slots
     room = {b.name: b.capacity for b in ctx.cell.bins}
-    held: Counter[str] = Counter()
-    for name in items_of(graph):
-        bins = (
-            related(graph, name, ASSIGNED) if graph.nodes[name]["role"] is Role.TARGET else related(graph, name, INSIDE)
-        )
-        held.update(one for one in bins[:1] if one in room)
+    ends = (
+        bins[item.part][:1] if slots[item.name].role is Role.TARGET else (item.zone,) for item in scenario.layout.items
+    )
+    held = Counter(one for end in ends for one in end if one in room)
     for name, count in held.items():
         if count > room[name]:
             sentence = f"bin {name!r} would hold {count} items in the end - accepted: at most {room[name]}"
@@ -90,16 +83,15 @@ _WHERE = {
 }
 
 
-def _situation(graph: nx.MultiDiGraph, name: str, askew: bool) -> str:
+def _situation(item: Item, role: Role, bins: Mapping[str, tuple[str, ...]], *, askew: bool) -> str:
     """Say what is to be explained about an item."""
-    role, zone = graph.nodes[name]["role"], related(graph, name, INSIDE)[0]
     if role is not Role.TARGET:
         return role.value
-    if zone == "feed":
+    if item.zone == "feed":
         return "askew" if askew else "feed"
-    if zone == "table":
+    if item.zone == "table":
         return "table"
-    return "bin" if zone in related(graph, name, ASSIGNED) else "wrong_bin"
+    return "bin" if item.zone in bins[item.part] else "wrong_bin"
 
 
 def _askew(scenario: Scenario, ctx: CheckContext, limits: Limits) -> np.ndarray:
@@ -115,10 +107,9 @@ def _askew(scenario: Scenario, ctx: CheckContext, limits: Limits) -> np.ndarray:
 def _check_causes(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:
     if not scenario.layout.items:
         return
-    graph = ctx.graph(scenario)
-    allowed = ctx.cell.allowed_causes
-    for item, askew in zip(scenario.layout.items, _askew(scenario, ctx, limits), strict=True):
-        situation = _situation(graph, item.name, bool(askew))
+    bins, slots, allowed = ctx.bins(scenario), ctx.cell.slots, ctx.cell.allowed_causes
+    for item, askew in zip(scenario.layout.items, _askew(scenario, ctx, limits).tolist(), strict=True):
+        situation = _situation(item, slots[item.name].role, bins, askew=askew)
         fitting = _FITS[situation]
         if item.cause not in fitting:
             shown = ", ".join(cause for cause in Cause if cause in fitting)

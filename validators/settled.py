@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from scenegen.physics.resting import rests_by_construction
 from scenegen.physics.settle import Settled
 from scenegen.scenario import Cause, Facet, Scenario
@@ -34,11 +36,11 @@ def _rests(scenario: Scenario, ctx: CheckContext, limits: Limits) -> bool:
     """Separated parts in stable poses rest, as long as their mass lies where their stable poses assume it."""
     parts = {item.name: item.part for item in scenario.layout.items}
     for entry in scenario.matter.items:
-        nominal = ctx.parts[parts[entry.name]].mass.center_of_mass_m
-        off = max(abs(a - b) for a, b in zip(entry.center_of_mass_m, nominal, strict=True))
-        if off > limits["balance_m"]:
+        center, nominal = entry.center_of_mass_m, ctx.parts[parts[entry.name]].mass.center_of_mass_m
+        if center != nominal and np.abs(np.subtract(center, nominal)).max() > limits["balance_m"]:
             return False
-    return rests_by_construction(scenario.layout, ctx.parts, ctx.cell, finder=ctx.contacts)
+    posed = ctx.posed(scenario.layout) if scenario.layout.items else None
+    return rests_by_construction(scenario.layout, ctx.parts, ctx.cell, finder=ctx.contacts, posed=posed)
 
 
 def _findings(scenario: Scenario, settled: Settled, limits: Limits) -> Iterator[Finding]:

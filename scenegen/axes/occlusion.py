@@ -10,7 +10,7 @@ import numpy as np
 from scenegen.axes.axis import Axis, AxisContext, Severity, band
 from scenegen.axes.drop import drop
 from scenegen.axes.items import ITEM_FACETS, free_slots, targets_in, with_items
-from scenegen.axes.rest import explained, lies_in_feed, settled
+from scenegen.axes.rest import explained, lies_in_feed, settled, trial
 from scenegen.cell import Role
 from scenegen.errors import VariationFailed
 from scenegen.footprint import stable_footprints
@@ -21,10 +21,10 @@ from scenegen.units import Quantity, Unit
 NAME = "occlusion"
 TRIES = 24
 """Most combinations of a target and an occluder."""
-STEPS = 7
-"""Places on the way to the target at which the hidden share is looked at."""
+STEPS = 4
+"""Steps of the bisection for the place at which a cover hides the asked share."""
 SETTLES = 3
-"""Most settles of one combination."""
+"""Most trials of one combination."""
 
 HIDDEN = Severity(
     "hidden_share", Unit.SHARE, 0.0, 0.0, 0.85, "largest hidden share of a target, seen by the overhead camera"
@@ -111,21 +111,42 @@ def _covered(
     wanted = (near + far) / 2
     if ctx.hidden_share(_laid(scenario, cover, 0.0, ctx), target.name) < near:
         return "too_little"
-    steps = np.linspace(0.0, 1.0, STEPS)
-    shares = np.array([ctx.hidden_share(_laid(scenario, cover, step, ctx), target.name) for step in steps])
-    step = float(np.interp(-wanted, -np.maximum.accumulate(shares[::-1])[::-1], steps))
-    share = 0.0
+    step, share = _hovering(scenario, target, cover, wanted, ctx), 0.0
     for _ in range(SETTLES):
-        rested = settled(_laid(scenario, cover, step, ctx), ctx)
+        laid = _laid(scenario, cover, step, ctx)
+        rested = trial(laid, {cover.item.name: laid.item(cover.item.name).pose_to_world}, ctx)
         if rested is None:
             return "not_at_rest"
-        if not lies_in_feed(rested, cover.item.name, ctx):
-            return "outside"
-        share = hidden_most(rested, ctx)
+        share = ctx.hidden_share(rested, target.name)
         if near < share <= far:
-            return explained(rested, ctx)
+            return _kept(rested, cover, limits, ctx)
         step = float(np.clip(step + 0.5 * (share - wanted), 0.0, 1.0))
     return "too_much" if share > far else "too_little"
+
+
+def _hovering(scenario: Scenario, target: Item, cover: Cover, wanted: float, ctx: AxisContext) -> float:
+    """Find by bisection at which step of its way a cover, not yet at rest, hides a share of the target."""
+    over, beside = 0.0, 1.0
+    for _ in range(STEPS):
+        middle = (over + beside) / 2
+        if ctx.hidden_share(_laid(scenario, cover, middle, ctx), target.name) > wanted:
+            over = middle
+        else:
+            beside = middle
+    return (over + beside) / 2
+
+
+def _kept(rested: Scenario, cover: Cover, limits: tuple[float, float], ctx: AxisContext) -> Scenario | str:
+    """Let the whole scene come to rest, and keep it if no target is hidden more than the limits say."""
+    whole = settled(rested, ctx)
+    if whole is None:
+        return "not_at_rest"
+    if not lies_in_feed(whole, cover.item.name, ctx):
+        return "outside"
+    share = hidden_most(whole, ctx)
+    if share > limits[1]:
+        return "too_much"
+    return explained(whole, ctx) if share > limits[0] else "too_little"
 
 
 def _laid(scenario: Scenario, cover: Cover, step: float, ctx: AxisContext) -> Scenario:

@@ -9,12 +9,12 @@ import numpy as np
 
 from scenegen.axes.axis import Axis, AxisContext, Severity, draws
 from scenegen.axes.items import fixture_pose, targets_in, with_poses
-from scenegen.board import Candidates
+from scenegen.board import NONE, Board, Spots
+from scenegen.cell import Cell
 from scenegen.errors import VariationFailed
-from scenegen.footprint import Stencils, footprint_at
 from scenegen.geometry import Array, Pose, quat_conjugate, quat_multiply, quat_yaw
-from scenegen.place import PlaceOptions, Zone, board_of, zone_named
-from scenegen.scenario import Cause, Facet, Item, Layout, Scenario
+from scenegen.place import PlaceOptions, spots_of, zone_named
+from scenegen.scenario import Cause, Facet, Layout, Scenario
 from scenegen.units import Quantity, Unit
 
 NAME = "pose"
@@ -30,49 +30,41 @@ MOVED = Severity("moved", Unit.COUNT, 0.0, 0.0, 32.0, "targets that were moved",
 
 def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Move and turn every target that finds room at the asked distance."""
-    options = PlaceOptions()
-    zone = zone_named(ctx.cell, "feed", scenario.layout.fixtures, wall_m=options.wall_m(ctx.cell))
-    board = board_of(ctx.cell, ctx.parts, zone, scenario.layout, options=options)
     targets = targets_in(scenario, ctx.cell)
     if not targets:
         raise VariationFailed(NAME, level, "no_target", "no target lies in the feed")
-    quats = np.array([item.pose_to_world.quat_xyzw for item in targets])
-    turns_rad, candidates = _candidates(targets, quats, zone, level, ctx, rng)
-    rejections: Counter[str] = Counter()
-    chosen: dict[int, int] = {}
-    for index in rng.permutation(len(targets)).tolist():
-        name = targets[index].name
-        if board.nearest_m(name) < TOUCHING_M:
-            rejections["touching"] += 1
-        elif (found := board.first_free(candidates.row(index), rejections, ignore=name)) is not None:
-            board.put_candidate(name, candidates.row(index), found)
-            chosen[index] = found
-    if not chosen:
+    options, items = PlaceOptions(), scenario.layout.items
+    zone = zone_named(ctx.cell, "feed", scenario.layout.fixtures, wall_m=options.wall_m(ctx.cell))
+    spots, board = spots_of(ctx.parts, zone, items), Board(zone.half_m, options.clearance_m)
+    board.put([item.name for item in items], spots)
+    touching, names = board.touching(TOUCHING_M), {target.name for target in targets}
+    free = [row for row, item in enumerate(items) if item.name in names and item.name not in touching]
+    rows = rng.permutation(np.array(free, np.intp))
+    turns_rad, candidates = _candidates(spots.some(rows), level, ctx.cell, rng)
+    rejections = Counter(touching=len(targets) - len(rows))
+    found = board.lay([items[row].name for row in rows], candidates, [rejections] * len(rows))
+    laid = np.flatnonzero(found != NONE)
+    if not len(laid):
         raise VariationFailed(NAME, level, "no_room", f"{len(targets)} targets tried, {dict(rejections)}")
-    rows, picks = list(chosen), list(chosen.values())
-    places = zone.to_world(candidates.places[rows, picks])
-    turned = quat_multiply(quat_yaw(turns_rad[rows, picks]), quats[rows])
+    turned = [items[row] for row in rows[laid].tolist()]
+    places = zone.to_world(candidates.places[laid, found[laid]])
+    own = np.array([item.pose_to_world.quat_xyzw for item in turned])
+    quats = quat_multiply(quat_yaw(turns_rad[laid, found[laid]]), own)
+    quats /= np.linalg.norm(quats, axis=1, keepdims=True)
     poses = {
-        targets[row].name: Pose.of((place.real, place.imag, targets[row].pose_to_world.position_m[2]), quat)
-        for row, place, quat in zip(rows, places.tolist(), turned, strict=True)
+        item.name: Pose(position_m=(place.real, place.imag, item.pose_to_world.position_m[2]), quat_xyzw=tuple(quat))
+        for item, place, quat in zip(turned, places.tolist(), quats.tolist(), strict=True)
     }
     return with_poses(scenario, poses, cause=Cause.JOSTLED)
 
 
-def _candidates(
-    targets: Sequence[Item], quats: Array, zone: Zone, level: int, ctx: AxisContext, rng: np.random.Generator
-) -> tuple[Array, Candidates]:
-    """Draw turns [rad] and places for every target, shape [targets, CANDIDATES]."""
-    shape = (len(targets), CANDIDATES)
-    offsets = draws(OFFSET, level, shape, cell=ctx.cell, axis=NAME, rng=rng) * np.exp(2j * np.pi * rng.random(shape))
-    turns_rad = np.radians(draws(YAW, level, shape, cell=ctx.cell, axis=NAME, rng=rng)) * rng.choice([-1.0, 1.0], shape)
-    found = [footprint_at(ctx.parts[item.part], quat) for item, quat in zip(targets, quats, strict=True)]
-    stencils = Stencils([footprint for footprint, _ in found])
-    starts = np.array([zone.to_zone(item.pose_to_world.position_m) for item in targets])
-    yaws = np.array([yaw_rad for _, yaw_rad in found]) - zone.yaw_rad
-    kinds = np.repeat(np.arange(len(targets))[:, None], CANDIDATES, axis=1)
-    places, yaws_rad = np.asarray(starts[:, None] + offsets, complex), yaws[:, None] + turns_rad
-    return turns_rad, Candidates.of(stencils, kinds, places, yaws_rad, half_m=zone.half_m)
+def _candidates(spots: Spots, level: int, cell: Cell, rng: np.random.Generator) -> tuple[Array, Spots]:
+    """Draw turns [rad] of targets and where they would lie then, shape [targets, CANDIDATES]."""
+    shape = (len(spots.kinds), CANDIDATES)
+    offsets = draws(OFFSET, level, shape, cell=cell, axis=NAME, rng=rng) * np.exp(2j * np.pi * rng.random(shape))
+    turns_rad = np.radians(draws(YAW, level, shape, cell=cell, axis=NAME, rng=rng)) * rng.choice([-1.0, 1.0], shape)
+    kinds = np.repeat(spots.kinds[:, None], CANDIDATES, axis=1)
+    return turns_rad, Spots(spots.stencils, kinds, spots.places[:, None] + offsets, spots.yaws_rad[:, None] + turns_rad)
 
 
 def measure(base: Scenario, varied: Scenario, *, ctx: AxisContext) -> tuple[Quantity, ...]:
@@ -97,9 +89,10 @@ def measure(base: Scenario, varied: Scenario, *, ctx: AxisContext) -> tuple[Quan
 
 def _in_feed(layout: Layout, poses: Sequence[Pose]) -> tuple[Array, Array]:
     """Planar positions [m], shape [n, 2], and quaternions, shape [n, 4], in the feed's frame."""
-    feed = fixture_pose(layout, "feed").inverse()
-    positions = feed.apply(np.array([pose.position_m for pose in poses]))
-    return positions[:, :2], quat_multiply(feed.quat, np.array([pose.quat_xyzw for pose in poses]))
+    feed = fixture_pose(layout, "feed")
+    positions = (np.array([pose.position_m for pose in poses]) - feed.position) @ feed.rotation
+    quats = quat_multiply(quat_conjugate(feed.quat), np.array([pose.quat_xyzw for pose in poses]))
+    return positions[:, :2], quats
 
 
 POSE = Axis(

@@ -12,6 +12,7 @@ from scenegen.axes.axis import AxisContext
 from scenegen.axes.items import fixture_pose, targets_in
 from scenegen.geometry import Array, Pose, quat_to_matrix
 from scenegen.parts.part import Part
+from scenegen.physics.settle import Settled
 from scenegen.posed import Posed, stable_ups
 from scenegen.scenario import Cause, Item, Layout, Scenario
 
@@ -53,7 +54,7 @@ def trial(scenario: Scenario, poses: Mapping[str, Pose], ctx: AxisContext) -> Sc
     placed = [i.replaced(pose_to_world=poses[i.name]) if i.name in poses else i for i in scenario.layout.items]
     near = _near(placed, set(poses), ctx)
     items = tuple(item for item in placed if item.name in near)
-    settled = _settled(scenario.layout.replaced(items=items), scenario, ctx, nudge=False)
+    settled = _settled(scenario.layout.replaced(items=items), scenario, ctx, disturbed=frozenset(poses))
     if settled is None:
         return None
     ends = {item.name: item for item in settled.items}
@@ -62,22 +63,30 @@ def trial(scenario: Scenario, poses: Mapping[str, Pose], ctx: AxisContext) -> Sc
 
 def settled(scenario: Scenario, ctx: AxisContext) -> Scenario | None:
     """Let the whole scene come to rest; what hardly moves keeps its pose. None where rest is not reached."""
-    layout = _settled(scenario.layout, scenario, ctx, nudge=True)
+    layout = _settled(scenario.layout, scenario, ctx)
     return None if layout is None else scenario.varied(layout=layout)
 
 
-def _settled(layout: Layout, scenario: Scenario, ctx: AxisContext, *, nudge: bool) -> Layout | None:
+def _settled(
+    layout: Layout, scenario: Scenario, ctx: AxisContext, *, disturbed: frozenset[str] = frozenset()
+) -> Layout | None:
+    """Settle a layout: quickly where it is a trial of what was disturbed, else with nudges that show if it holds."""
+    final = not disturbed
     names = {item.name for item in layout.items}
     matter = scenario.matter.replaced(items=tuple(m for m in scenario.matter.items if m.name in names))
-    result = ctx.settler.settle(layout, matter, limit_s=REST_S if nudge else TRIAL_S, nudge=nudge)
+    result = ctx.settler.settle(layout, matter, limit_s=REST_S if final else TRIAL_S, nudge=final)
     if not result.finite or result.speed_m_s > AT_REST_M_S or result.penetration_m > DEEPEST_M:
         return None
     return layout.replaced(
         items=tuple(
-            old if max(result.drift_m[old.name], 0.01 * result.rotation_rad[old.name]) < UNMOVED_M else new
+            old if old.name not in disturbed and _unmoved(result, old.name) else new
             for old, new in zip(layout.items, result.layout.items, strict=True)
         )
     )
+
+
+def _unmoved(result: Settled, name: str) -> bool:
+    return max(result.drift_m[name], 0.01 * result.rotation_rad[name]) < UNMOVED_M
 
 
 def _near(items: Collection[Item], names: set[str], ctx: AxisContext) -> set[str]:

@@ -77,8 +77,8 @@ def _edges(vertices: Array, faces: Faces) -> Array:
 def gap_above(upper: Body, lower: Body) -> float:
     """Return how far the upper body may sink before it touches the lower one [m].
 
-    Corners of each are held against triangles of the other, and edges against edges. Negative where they overlap, infinite
-    where neither is above the other.
+    Corners of each are held against triangles of the other, and edges against edges. Negative where they overlap,
+    infinite where neither is above the other.
     """
     return float(_contacts(upper, lower)[0].min(initial=np.inf))
 

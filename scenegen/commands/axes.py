@@ -26,7 +26,9 @@ def axes(
     if as_json:
         typer.echo(json.dumps([describe(axis, specification) for axis in AXES.values()], indent=2))
         return
-    table = Table("axis", "what varies", "severity", "level 1 .. level 5", "facets", "the field's names", show_lines=True)
+    table = Table(
+        "axis", "what varies", "severity", "level 1 .. level 5", "facets", "the field's names", show_lines=True
+    )
     for axis in AXES.values():
         rows = [_severity_row(axis, index, specification) for index in range(len(axis.severities))]
         names = "\n".join(f"{name} [{unit}]" for name, unit, _ in rows)

@@ -70,7 +70,9 @@ def _check_cell(name: str, parts: Path, *, as_json: bool) -> bool:
     elif findings:
         _print_findings(findings)
     else:
-        typer.echo(f"{name}: ok - {len(specification.slots)} slots, {len(specification.bins)} bins, every part graspable")
+        typer.echo(
+            f"{name}: ok - {len(specification.slots)} slots, {len(specification.bins)} bins, every part graspable"
+        )
     return not findings
 
 

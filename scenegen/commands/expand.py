@@ -112,6 +112,7 @@ def expand(
         plan = Workshop.of(specification, catalogue).checker.plan
         recipe = Recipe(str(library), specification, catalogue, expansion, plan.content_id)
         _keep_structures(store, recipe, {f"records/{r.content_id}.json": r for r in (plan, expansion)})
+        _keep_robot(store, specification.robot.usd, beside=Path(cell))
         tally = _run(store, recipe, n, processes=processes or os.cpu_count() or 1, as_json=as_json)
     finally:
         store.close()
@@ -133,6 +134,17 @@ def _keep_structures(store: FolderLibrary, recipe: Recipe, records: dict[str, Re
             store.write(path, part_bytes(part))
     store.write(cell_path(cell.content_id), SceneWriter(cell, parts).cell_layer().encode())
     store.commit([], records={f"cells/{cell.content_id}.json": cell, **records})
+
+
+def _keep_robot(store: FolderLibrary, usd: str | None, *, beside: Path) -> None:
+    """Copy the robot's USD file, which the cell layer refers to, into the library."""
+    if usd is None:
+        return
+    file = beside.parent / usd
+    try:
+        store.write(f"cells/{usd}", file.read_bytes())
+    except FileNotFoundError:
+        raise InvalidRecord(str(beside), [f"robot.usd: {usd} - accepted: a file beside the cell file"]) from None
 
 
 def _run(store: FolderLibrary, recipe: Recipe, n: int, *, processes: int, as_json: bool) -> Tally:
@@ -170,7 +182,9 @@ def _hopeless(tally: Tally, before: int) -> bool:
     return tally.exhausted >= GIVE_UP_AFTER and tally.exhausted > 4 * (tally.kept - before)
 
 
-def _report(store: FolderLibrary, recipe: Recipe, tally: Tally, *, n: int, progress: SceneProgress, as_json: bool) -> None:
+def _report(
+    store: FolderLibrary, recipe: Recipe, tally: Tally, *, n: int, progress: SceneProgress, as_json: bool
+) -> None:
     attempts = tally.kept + sum(tally.rejected.values())
     facts = {
         "event": "done",

@@ -17,8 +17,8 @@ from library.row import Row
 from scenegen.axes.registry import AXES
 from scenegen.errors import InvalidOption
 from scenegen.imaging.sheet import SheetEntry, contact_sheet
-from scenegen.usd.reader import read_cell_and_parts, read_scenario
 from scenegen.units import Unit
+from scenegen.usd.reader import read_cell_and_parts, read_scenario
 from scenegen.usd.writer import scene_path
 
 app = typer.Typer(no_args_is_help=True, help="List scenes of a library and draw contact sheets.")

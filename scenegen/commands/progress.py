@@ -42,11 +42,15 @@ class SceneProgress:
         self._task = self._bar.add_task("scenes", total=total, completed=done, rate="") if self._bar else None
 
     def __enter__(self) -> Self:
+        """Show the bar."""
         if self._bar:
             self._bar.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove the bar, or print the last line."""
         if self._bar:
             self._bar.stop()
         elif self._kept > self._done_before:

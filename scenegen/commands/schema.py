@@ -11,7 +11,14 @@ from scenegen.provenance import Provenance
 from scenegen.scenario import Scenario
 from scenegen.verdict import Finding, Verdict
 
-RECORDS = {"cell": Cell, "scenario": Scenario, "provenance": Provenance, "finding": Finding, "verdict": Verdict, "row": Row}
+RECORDS = {
+    "cell": Cell,
+    "scenario": Scenario,
+    "provenance": Provenance,
+    "finding": Finding,
+    "verdict": Verdict,
+    "row": Row,
+}
 
 app = typer.Typer()
 

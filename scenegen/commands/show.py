@@ -55,8 +55,11 @@ def _print_row(row: Row, path: Path, scene: Scenario) -> None:
     facts.add_row("axes", f"{axes or 'none: a base'} ({severity})" if severity else axes or "none: a base")
     if origin is not None:
         facts.add_row("twin", origin.base_id)
-        facts.add_row("made by", f"{origin.generator} {origin.generator_version}, seed {origin.seed}, "
-                                 f"index {origin.index}, attempt {origin.attempt}")
+        facts.add_row(
+            "made by",
+            f"{origin.generator} {origin.generator_version}, seed {origin.seed}, "
+            f"index {origin.index}, attempt {origin.attempt}",
+        )
     passed = sum(status is Status.PASSED for status in row.results.values())
     facts.add_row("checks", f"{passed} of {len(row.results)} passed")
     facts.add_row("instruction", scene.task.instruction)

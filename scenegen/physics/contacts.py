@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import mujoco
+import numpy as np
 
 from scenegen.cell import Cell
 from scenegen.parts.catalogue import Catalogue
@@ -67,13 +67,12 @@ class ContactFinder:
 
 def deepest_contacts(scene: SceneModel) -> tuple[Contact, ...]:
     """Reduce a model's present contacts to the deepest one of each pair of things."""
-    contact, owners, bodies = scene.data.contact, scene.owners, scene.bodies
-    deepest: dict[tuple[int, int], tuple[float, int]] = {}
-    distances, positions = contact.dist.tolist(), contact.pos.tolist()
-    for index, (first, second) in enumerate(contact.geom.tolist()):
-        a, b = sorted((bodies[first], bodies[second]))
-        deepest[a, b] = min(deepest.get((a, b), (math.inf, -1)), (distances[index], index))
-    return tuple(
-        Contact(owners[a], owners[b], -distance, tuple(positions[index]))
-        for (a, b), (distance, index) in sorted(deepest.items())
-    )
+    contact, owners = scene.data.contact, scene.owners
+    pairs = np.sort(scene.model.geom_bodyid[contact.geom], axis=1)
+    order = np.lexsort((contact.dist, pairs[:, 1], pairs[:, 0]))
+    pairs = pairs[order]
+    first = np.ones(len(order), bool)
+    first[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
+    chosen = order[first]
+    rows = zip(pairs[first].tolist(), contact.dist[chosen].tolist(), contact.pos[chosen].tolist(), strict=True)
+    return tuple(Contact(owners[a], owners[b], -distance, tuple(position)) for (a, b), distance, position in rows)

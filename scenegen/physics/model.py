@@ -51,8 +51,6 @@ class SceneModel:
         self.fixtures = tuple(cell.containers)
         self.model = _compile(cell, parts, sleep=sleep)
         self.data = mujoco.MjData(self.model)
-        self.bodies: list[int] = self.model.geom_bodyid.tolist()
-        """Body that each geom belongs to."""
         self.owners = tuple(self.model.body(body).name.removeprefix(_TAG) for body in range(self.model.nbody))
         """Name of the item or fixture that each body is; the first one is the world."""
         self._body = {owner: body for body, owner in enumerate(self.owners)}

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from scenegen.cell import Cell
-from scenegen.geometry import Array, Pose
+from scenegen.geometry import Pose
 from scenegen.parts.catalogue import Catalogue
-from scenegen.parts.part import Part
 from scenegen.physics.contacts import Contact, ContactFinder
-from scenegen.posed import Posed, stable_heights, stable_ups
+from scenegen.posed import Posed
 from scenegen.scenario import Item, Layout
 
 TILT_TOLERANCE_RAD = 0.005
@@ -22,7 +21,14 @@ LEVEL_RAD = 0.01
 """Largest slope of a floor on which nothing slides or rolls away."""
 
 
-def rests_by_construction(layout: Layout, parts: Catalogue, cell: Cell, *, finder: ContactFinder | None = None) -> bool:
+def rests_by_construction(
+    layout: Layout,
+    parts: Catalogue,
+    cell: Cell,
+    *,
+    finder: ContactFinder | None = None,
+    posed: Posed | None = None,
+) -> bool:
     """Tell whether a layout rests without simulating it: dynamics may then be skipped.
 
     True only if every item lies in a container, in one of its part's stable poses, on a level floor, clear of walls and
@@ -33,12 +39,13 @@ def rests_by_construction(layout: Layout, parts: Catalogue, cell: Cell, *, finde
         parts: The parts.
         cell: The cell.
         finder: Finds what touches; a new one is built without it, which takes longer than the check.
+        posed: The layout's items, where they are known already.
     """
     items = layout.items
     if not all(item.zone in cell.containers for item in items):
         return False
     fixtures = {fixture.name: fixture.pose_to_world for fixture in layout.fixtures}
-    if items and not _lie_stable(Posed.of(items, parts), fixtures, cell):
+    if items and not _lie_stable(posed or Posed.of(items, parts), fixtures, cell):
         return False
     found = (finder or ContactFinder(cell, parts)).contacts(layout, margin_m=APART_M)
     by_name = {item.name: item for item in items}
@@ -59,16 +66,11 @@ def _lie_stable(posed: Posed, fixtures: dict[str, Pose], cell: Cell) -> bool:
         return False
     ups = np.einsum("ni,nij->nj", frames[:, 2], posed.rotations)
     heights = np.einsum("ni,ni->n", frames[:, 2], posed.positions - origins)
-    return all(_is_stable(*facts) for facts in zip(posed.parts, ups, heights, strict=True))
+    upright = np.linalg.norm(posed.stable_ups - ups[:, None], axis=2) <= TILT_TOLERANCE_RAD
+    level = np.abs(posed.stable_heights_m - heights[:, None]) <= HEIGHT_TOLERANCE_M
+    return bool((upright & level).any(axis=1).all())
 
 
 def _expected(contact: Contact, items: dict[str, Item]) -> bool:
     """Tell whether a contact is one between an item and the floor of its own zone, no deeper than it sinks at rest."""
     return items[contact.b].zone == contact.a and contact.depth_m < HEIGHT_TOLERANCE_M
-
-
-def _is_stable(part: Part, up: Array, height_m: float) -> bool:
-    """Tell whether a part with this vertical in its own frame, and its origin so high above the floor, is at rest."""
-    lean = np.linalg.norm(stable_ups(part) - up, axis=1)
-    high = np.abs(stable_heights(part) - height_m)
-    return bool(np.any((lean <= TILT_TOLERANCE_RAD) & (high <= HEIGHT_TOLERANCE_M)))

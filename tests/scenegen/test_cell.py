@@ -89,7 +89,7 @@ def test_datums_name_fixtures(data):
 
 
 def test_text_that_is_no_yaml_gets_one_sentence():
-    with pytest.raises(InvalidRecord, match="^cell.yaml: not YAML "):
+    with pytest.raises(InvalidRecord, match=r"^cell\.yaml: not YAML "):
         parse_cell("a: [1", what="cell.yaml")
 
 

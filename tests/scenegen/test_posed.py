@@ -28,7 +28,7 @@ def test_extremes_are_those_of_all_colliders(posed, catalogue):
 
 
 def test_mass_centers(posed, catalogue):
-    for item, center in zip(posed.items, posed.mass_centers(), strict=True):
+    for item, center in zip(posed.items, posed.mass_centers, strict=True):
         np.testing.assert_allclose(center, item.pose_to_world.apply(catalogue[item.part].mass.center_of_mass_m))
 
 

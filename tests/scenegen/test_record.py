@@ -64,17 +64,22 @@ def test_the_hash_sees_where_chunks_end():
             {"position": [0, 0, 0]},
             "Pose: position: unknown field (value [0, 0, 0]) - accepted: position_m, quat_xyzw",
         ),
-        (Pose, {"position_m": [0, float("nan"), 0]}, "Pose: position_m.1: nan is not finite - accepted: a finite number"),
+        (
+            Pose,
+            {"position_m": [0, float("nan"), 0]},
+            "Pose: position_m.1: nan is not finite - accepted: a finite number",
+        ),
         (
             Pose,
             {"quat_xyzw": [0, 0, 0, 2]},
-            "Pose: quat_xyzw: [0.0, 0.0, 0.0, 2.0] has norm 2 - accepted: a unit quaternion (x, y, z, w), norm 1 ± 1e-5",
+            "Pose: quat_xyzw: [0.0, 0.0, 0.0, 2.0] has norm 2 - accepted: "
+            "a unit quaternion (x, y, z, w), norm 1 ± 1e-5",
         ),
         (
             Quantity,
             {"name": "shift", "value": 1, "unit": "furlong"},
-            "Quantity: unit: 'furlong' - accepted: '1', 'count', 'share', 'factor', 'm', 'mm', 'rad', 'deg', 'px', 'lx', "
-            "'cd/m2', 'K', 'kg', 'N', 's', 'Hz', 'm/s', 'EV', 'dB' or 'dE2000'",
+            "Quantity: unit: 'furlong' - accepted: '1', 'count', 'share', 'factor', 'm', 'mm', 'rad', 'deg', 'px', "
+            "'lx', 'cd/m2', 'K', 'kg', 'N', 's', 'Hz', 'm/s', 'EV', 'dB' or 'dE2000'",
         ),
         (Look, {"color": [0, 0, 2]}, "Look: color.2: 2 - accepted: less than or equal to 1"),
         (Look, {}, "Look: color: missing - it is required"),

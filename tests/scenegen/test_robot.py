@@ -39,6 +39,6 @@ def test_the_start_pose_points_down_above_the_feed(name):
 def test_feed_and_bins_are_within_reach_and_far_points_are_not(name):
     cell = load_cell(name)
     arm = Arm(cell.robot)
-    centres = [box.pose_to_world.position + (0, 0, 0.02) for box in cell.containers.values()]
+    centres = [box.pose_to_world.position + np.array([0, 0, 0.02]) for box in cell.containers.values()]
     assert arm.reaches_top_down(centres).all()
     assert not arm.reaches_top_down([(1.5, 0, 0.1), (0.0, 0.02, 0.02), (0.5, 0, -0.9)]).any()

@@ -106,7 +106,9 @@ def scenarios(draw):
             )
         ),
         sensor=Sensor(sensors=(CameraSensor(camera="overhead", exposure_ev=draw(number), blur_px=draw(positive)),)),
-        task=Task(rules=(SortRule(match="bolt", bin="bin_a"),), instruction=draw(st.sampled_from(["Sort.", "Sortiere."]))),
+        task=Task(
+            rules=(SortRule(match="bolt", bin="bin_a"),), instruction=draw(st.sampled_from(["Sort.", "Sortiere."]))
+        ),
     )
 
 
@@ -164,5 +166,5 @@ def test_items_are_found_by_name():
     item = Item(name="bolt_00", part="bolt", zone="feed", pose_to_world=Pose(position_m=(0, 0, 1)))
     layout = Layout(fixtures=(), items=(item,))
     np.testing.assert_allclose(layout.items[0].pose_to_world.position, (0, 0, 1))
-    with pytest.raises(InvalidRecord, match="^Task: rules: "):
+    with pytest.raises(InvalidRecord, match=r"^Task: rules: "):
         Task.from_data({"rules": [], "instruction": "Sort."})

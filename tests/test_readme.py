@@ -1,0 +1,63 @@
+"""Every command of the README runs as it is written, with fewer scenes."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+FEWER = {"10000": "40", "1000": "12", "500": "6"}
+"""Numbers of scenes as the README has them, and as they are run here."""
+
+
+def commands(start: str) -> list[str]:
+    """Return the lines of all code blocks that begin with a word, without their comments."""
+    blocks = re.findall(r"```(?:bash)?\n(.*?)```", README, flags=re.DOTALL)
+    lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.startswith(start)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """One folder for all commands, since they build on each other."""
+    return tmp_path_factory.mktemp("readme")
+
+
+def test_the_readme_has_the_commands():
+    assert commands("make") == ["make demo", "make test"]
+    assert len(commands("scenegen")) >= 5
+
+
+@pytest.mark.parametrize("command", commands("scenegen"))
+def test_a_command_of_the_readme_runs(command, folder):
+    words = [FEWER.get(word, word) for word in shlex.split(command)]
+    assert words[0] == "scenegen"
+    done = subprocess.run(
+        [sys.executable, "-m", "scenegen", *words[1:]], cwd=folder, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_make_demo_makes_scenes_and_a_picture(tmp_path):
+    environment = {**os.environ, "VENV": str(Path(sys.prefix))}
+    done = subprocess.run(
+        ["make", "demo", f"DEMO={tmp_path / 'demo'}"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "kept 300 of 300 scenes" in " ".join(done.stdout.split())
+    assert (tmp_path / "demo.png").stat().st_size > 100_000
+
+
+def test_pictures_of_the_readme_exist():
+    for picture in re.findall(r"!\[[^]]*\]\(([^)]+)\)", README):
+        assert (ROOT / picture).stat().st_size > 10_000
