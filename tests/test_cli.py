@@ -120,6 +120,20 @@ def test_expand_keeps_n_scenes_whatever_the_processes_and_the_interruptions(tmp_
     assert sorted(manifest(tmp_path / "a")) == sorted(manifest(tmp_path / "b"))
 
 
+def test_a_robot_that_the_cell_names_travels_with_the_library(tmp_path):
+    scenegen("init", "cell.yaml", cwd=tmp_path)
+    text = (tmp_path / "cell.yaml").read_text().replace("robot:\n", "robot:\n  usd: arm.usda\n", 1)
+    (tmp_path / "cell.yaml").write_text(text)
+    arguments = ["expand", "--axis", "lighting", "--n", "2", "--cell", "cell.yaml"]
+    missing = scenegen(*arguments, cwd=tmp_path, expect=2)
+    assert missing.stderr == "scenegen: cell.yaml: robot.usd: arm.usda - accepted: a file beside the cell file\n"
+    (tmp_path / "arm.usda").write_text('#usda 1.0\n(\n    defaultPrim = "Arm"\n)\n\ndef Xform "Arm"\n{\n}\n')
+    scenegen(*arguments, cwd=tmp_path)
+    assert (tmp_path / "scenarios" / "cells" / "arm.usda").is_file()
+    scene = next(tmp_path.glob("scenarios/scenes/*/*.usda"))
+    assert scenegen("check", str(scene.relative_to(tmp_path)), cwd=tmp_path).stdout.startswith("scenarios/scenes/")
+
+
 def test_a_killed_run_loses_nothing_that_was_published(tmp_path):
     command = [sys.executable, "-m", "scenegen", "expand", "--axis", "lighting", "--n", "4000", "--library", "lib"]
     process = subprocess.Popen(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scenegen.cell import Container, Gripper, Role
 from scenegen.geometry import Array, Pose
+from scenegen.parts.part import Part
 from scenegen.posed import Posed
 from scenegen.scenario import Facet, Scenario
 from scenegen.units import Unit
@@ -21,6 +24,10 @@ DIRECTIONS = 32
 _ANGLES = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
 _RAYS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 """The directions, shape [2, DIRECTIONS]."""
+FEW = 4
+"""One in so many grasps is tried first: they suffice for most items."""
+_BROAD = slice(None, None, DIRECTIONS // 4)
+"""Four of them: rectangles about things tell most of what is apart."""
 _OPPOSITE = (np.arange(DIRECTIONS) + DIRECTIONS // 2) % DIRECTIONS
 
 
@@ -38,6 +45,11 @@ class Candidates:
     """Distance of the two contacts [m], shape [n, k]."""
     tip_m: Array
     """Height of the finger tips [m], world frame, shape [n, k]."""
+
+    def some(self, rows: NDArray[np.intp] | slice, step: int = 1) -> Candidates:
+        """Return the grasps of some items, or one in `step` of them."""
+        fields = (self.usable, self.center, self.axis, self.width_m, self.tip_m)
+        return Candidates(*(field[rows, ::step] for field in fields))
 
     def fingers(self, gripper: Gripper, play_m: float, rays: Array) -> Array:
         """Outlines of both open fingers as supports along directions: how far they reach.
@@ -70,16 +82,11 @@ def candidates(posed: Posed, gripper: Gripper, floor_m: Array, limits: Limits) -
     """
     jaws = Jaws(gripper.finger_width_m, gripper.opening_m - 2 * limits["play_m"], limits["pad_m"])
     ups = np.round(posed.rotations[:, 2], 3).tolist()
-    found = [jaw_grasps(part, (up[0], up[1], up[2]), jaws) for part, up in zip(posed.parts, ups, strict=True)]
-    shape = (len(found), MAX_GRASPS)
-    usable, widths = np.zeros(shape, bool), np.ones(shape)
-    centers, axes = np.zeros((*shape, 3)), np.zeros((*shape, 3))
-    for row, grasps in enumerate(found):
-        count = len(grasps.widths_m)
-        usable[row, :count], widths[row, :count] = True, grasps.widths_m
-        centers[row, :count], axes[row, :count] = grasps.centers_m, grasps.axes
-    center = np.einsum("nij,nkj->nki", posed.rotations, centers) + posed.positions[:, None]
-    flat = np.einsum("nij,nkj->nki", posed.rotations[:, :2], axes)
+    found = np.stack([_padded(part, (up[0], up[1], up[2]), jaws) for part, up in zip(posed.parts, ups, strict=True)])
+    usable, widths = found[..., 0] > 0, found[..., 1]
+    frames = posed.rotations.transpose(0, 2, 1)
+    center = found[..., 2:5] @ frames + posed.positions[:, None]
+    flat = found[..., 5:] @ frames[..., :2]
     flat /= np.maximum(np.linalg.norm(flat, axis=-1, keepdims=True), 1e-9)
     top = posed.most(posed.corners[:, 2])[:, None]
     tip = np.maximum(center[..., 2] - limits["pad_m"], (floor_m + limits["tip_gap_m"])[:, None])
@@ -87,6 +94,14 @@ def candidates(posed: Posed, gripper: Gripper, floor_m: Array, limits: Limits) -
     usable &= (height >= gripper.min_grasp_height_m) & (top - tip <= gripper.finger_depth_m)
     usable &= center[..., 2] >= tip
     return Candidates(usable, center, flat, widths, tip)
+
+
+@lru_cache(maxsize=4096)
+def _padded(part: Part, up: tuple[float, float, float], jaws: Jaws) -> Array:
+    """Grasps in the part's frame as rows of 1, width [m], centre [m] and axis, then zeros; shape [MAX_GRASPS, 8]."""
+    grasps = jaw_grasps(part, up, jaws)
+    rows = np.column_stack([np.ones(len(grasps.widths_m)), grasps.widths_m, grasps.centers_m, grasps.axes])
+    return np.pad(rows, ((0, MAX_GRASPS - len(rows)), (0, 0)))
 
 
 def within_walls(tried: Candidates, gripper: Gripper, play_m: float, box: Container, pose: Pose) -> np.ndarray:
@@ -110,11 +125,20 @@ class PickOrder:
     blockers: tuple[tuple[int, ...], ...]
     """For each item that cannot be taken: the items in the way of its least blocked grasp."""
 
+    def updated(self, rows: np.ndarray, rest: PickOrder) -> PickOrder:
+        """Return the order with what is known better of some items, shape [m], looked at by themselves."""
+        taken, has_grasp, has_room = self.taken.copy(), self.has_grasp.copy(), self.has_room.copy()
+        taken[rows], has_grasp[rows], has_room[rows] = rest.taken, rest.has_grasp, rest.has_room
+        blockers = list(self.blockers)
+        for row, blocking in zip(rows.tolist(), rest.blockers, strict=True):
+            blockers[row] = tuple(rows[list(blocking)].tolist())
+        return PickOrder(taken, has_grasp, has_room, tuple(blockers))
+
 
 def pick_order(posed: Posed, limits: Limits, gripper: Gripper, box: Container, pose: Pose) -> PickOrder:
     """Take items greedily, each as soon as one grasp of it is free of what remains.
 
-    Taking an item never blocks another one, so greedy finds an order if there is one.
+    Taking an item never blocks another one, so greedy finds an order if there is one, and may try few grasps first.
 
     Args:
         posed: The items in the feed.
@@ -123,46 +147,86 @@ def pick_order(posed: Posed, limits: Limits, gripper: Gripper, box: Container, p
         box: The feed.
         pose: Where the feed stands.
     """
-    floor = np.full(len(posed.items), pose.position[2])
-    tried = candidates(posed, gripper, floor, limits)
-    fingers = tried.fingers(gripper, limits["play_m"], _RAYS)
-    open_to = tried.usable & within_walls(tried, gripper, limits["play_m"], box, pose)
-    rows, others, blocked = _obstructed(posed, tried, fingers)
-    left = np.ones(len(posed.items), bool)
-    met, starts = np.unique(rows, return_index=True)
+    play_m, things = limits["play_m"], _Things.of(posed)
+    tried = candidates(posed, gripper, np.full(len(posed.items), pose.position[2]), limits)
+    few = tried.some(slice(None), FEW)
+    first = _take(
+        things, few, few.fingers(gripper, play_m, _RAYS), few.usable & within_walls(few, gripper, play_m, box, pose)
+    )
+    rows = np.flatnonzero(~first.taken)
+    if not len(rows):
+        return first
+    every = tried.some(rows)
+    rest = _take(
+        things.some(rows),
+        every,
+        every.fingers(gripper, play_m, _RAYS),
+        every.usable & within_walls(every, gripper, play_m, box, pose),
+    )
+    return first.updated(rows, rest)
+
+
+@dataclass(frozen=True, eq=False)
+class _Things:
+    """What stands in the way of fingers: how far items reach."""
+
+    outline: Array
+    """Largest coordinate along each direction of `_RAYS` [m], shape [n, DIRECTIONS]."""
+    top: Array
+    """Highest point [m], shape [n]."""
+    center: Array
+    """Height of the centre of mass [m], shape [n]."""
+
+    @classmethod
+    def of(cls, posed: Posed) -> _Things:
+        """Measure items."""
+        reach = posed.most(posed.corners[:, :2] @ _RAYS)
+        return cls(reach, posed.most(posed.corners[:, 2]), posed.mass_centers[:, 2])
+
+    def some(self, rows: NDArray[np.intp]) -> _Things:
+        """Return some of them."""
+        return _Things(self.outline[rows], self.top[rows], self.center[rows])
+
+
+def _take(things: _Things, tried: Candidates, fingers: Array, open_to: np.ndarray) -> PickOrder:
+    """Take items greedily.
+
+    Args:
+        things: The items.
+        tried: Their grasps.
+        fingers: Outlines of the fingers, as `Candidates.fingers` gives them along `_RAYS`.
+        open_to: Grasps that nothing but other items may obstruct, shape [n, k].
+    """
+    obstructs = _obstructing(things, tried, fingers)
+    left = np.ones(len(open_to), bool)
     while True:
-        hit = np.zeros(tried.usable.shape, int)
-        if len(met):
-            hit[met] = np.add.reduceat((blocked & left[others][:, None]).astype(int), starts, axis=0)
+        hit = np.tensordot(left.astype(float), obstructs, axes=1)
         free = left & (open_to & (hit == 0)).any(axis=1)
         if not free.any():
             break
         left &= ~free
-    hit = np.where(open_to, hit, len(left) + 1)
-    best = hit.argmin(axis=1)
+    best = np.where(open_to, hit, np.inf).argmin(axis=1)
     blockers = tuple(
-        tuple(others[(rows == i) & blocked[:, best[i]] & left[others]].tolist()) if left[i] else ()
-        for i in range(len(left))
+        tuple(np.flatnonzero(obstructs[:, row, best[row]] * left).tolist()) if waits else ()
+        for row, waits in enumerate(left.tolist())
     )
     return PickOrder(~left, np.asarray(tried.usable.any(axis=1)), np.asarray(open_to.any(axis=1)), blockers)
 
 
-def _obstructed(posed: Posed, tried: Candidates, fingers: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """List pairs of near items, shapes [pairs], and which grasps of the first the second obstructs, [pairs, k]."""
-    outline = posed.most(posed.corners[:, :2] @ _RAYS)
-    spread = np.where(tried.usable[..., None, None], fingers, -np.inf).max(axis=(1, 2))
-    spread = np.maximum(spread, outline)
-    near = np.asarray((spread[:, None] + outline[None, :, _OPPOSITE] > 0).all(axis=-1))
+def _obstructing(things: _Things, tried: Candidates, fingers: Array) -> Array:
+    """Tell with 1 or 0 whether the first item obstructs each grasp of the second one, shape [n, n, k]."""
+    outline, opposite = things.outline, things.outline[:, _OPPOSITE]
+    spread = np.where(tried.usable[..., None, None], fingers[..., _BROAD], -np.inf).max(axis=(1, 2))
+    near = np.asarray((np.maximum(spread, outline[:, _BROAD]) + opposite[:, None, _BROAD] > 0).all(axis=-1))
     np.fill_diagonal(near, False)
-    rows, others = np.nonzero(near)
-    apart = (fingers[rows] + outline[others][:, None, None, _OPPOSITE] < 0).any(axis=-1)
-    top = posed.most(posed.corners[:, 2])
-    reaches = tried.tip_m[rows] < top[others][:, None]
-    blocked = ~apart.all(axis=-1) & reaches
-    centers = posed.mass_centers[:, 2]
-    covers = (outline[rows] + outline[others][:, _OPPOSITE] > 0).all(axis=-1)
-    covers &= (centers[others] > centers[rows]) & (top[others] > top[rows])
-    return rows, others, blocked | covers[:, None]
+    others, rows = np.nonzero(near)
+    apart = (fingers[rows] + opposite[others][:, None, None] < 0).any(axis=-1)
+    reaches = tried.tip_m[rows] < things.top[others][:, None]
+    covers = (outline[rows] + opposite[others] > 0).all(axis=-1)
+    covers &= (things.center[others] > things.center[rows]) & (things.top[others] > things.top[rows])
+    found = np.zeros((*near.shape, tried.usable.shape[1]))
+    found[others, rows] = ~apart.all(axis=-1) & reaches | covers[:, None]
+    return found
 
 
 def _check_grasp(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:

@@ -85,9 +85,10 @@ def spread(rows: Sequence[Row], count: int) -> list[Row]:
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(describe_axes(row)[0], []).append(row)
-    shares = Counter(islice(cycle(sorted(groups)), min(count, len(rows))))
+    in_turn = sorted(groups, key=lambda name: (_levels(groups[name][0]), name))
+    shares = Counter(islice(cycle(in_turn), min(count, len(rows))))
     chosen = []
-    for name in sorted(groups):
+    for name in sorted(shares):
         group, share = groups[name], min(shares[name], len(groups[name]))
         chosen += [group[index * len(group) // share] for index in range(share)]
     return chosen
@@ -106,8 +107,12 @@ def describe_axes(row: Row) -> tuple[str, str]:
     return names, values
 
 
+def _levels(row: Row) -> tuple[int, ...]:
+    return tuple(setting.level for setting in (row.provenance.axes if row.provenance else ()))
+
+
 def _unit(unit: Unit) -> str:
-    return "" if unit in (Unit.NONE, Unit.COUNT) else f" {unit.value}"
+    return "" if unit in (Unit.NONE, Unit.COUNT, Unit.SHARE, Unit.FACTOR) else f" {unit.value}"
 
 
 def _nominal(axis: str, quantity: str) -> float | None:
