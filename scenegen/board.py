@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scenegen.footprint import Outline, Outlines, Plane, Stencils, circle_about, nearer
 from scenegen.geometry import Array
 
-AT_ONCE = 3
+AT_ONCE = 4
 """Candidates of each part that are tried against all others at once."""
-AT_LEAST = 36
+AT_LEAST = 40
 """Candidates that are tried at once where few parts are left."""
 NONE = -1
 """Stands for no candidate."""

@@ -24,7 +24,7 @@ from scenegen.parts.part import Part, StablePose
 from scenegen.record import NonNegative, Record
 from scenegen.scenario import Cause, FixturePose, Item, Layout
 
-BATCH = 12
+BATCH = 24
 """Candidates that are drawn at once for one part."""
 
 TABLE_MARGIN_M = 0.06
@@ -257,7 +257,8 @@ class _Insertion:
         Raises:
             PlacementFailed: A part found no place.
         """
-        rejections = self._lay_down(self._rng.permutation(len(self._slots)))
+        rows = self._rng.permutation(len(self._slots))
+        rejections = self._lay_down(rows, self._draw(rows, self._options.attempts))
         for row, counts in rejections.items():
             raise PlacementFailed(self._slots[row], self._options.attempts, counts)
 
@@ -269,15 +270,19 @@ class _Insertion:
         distribution of whole-scene rejection (Robert and Casella 2004, Monte Carlo Statistical Methods, section 10.1).
         """
         for _ in range(self._options.sweeps):
-            for row in range(len(self._slots)):
-                self._lay_down(np.array([row]))
+            rows = np.arange(len(self._slots))
+            spots = self._draw(rows, self._options.attempts)
+            for row in rows:
+                self._lay_down(rows[[row]], spots.some([row]))
 
-    def _lay_down(self, rows: NDArray[np.intp]) -> dict[int, Counter[str]]:
-        """Lay parts down at their first free candidates; count why there is none within the attempts."""
+    def _draw(self, rows: NDArray[np.intp], left: int) -> Spots:
+        return self._draws.draw(rows, min(BATCH, left), rng=self._rng)
+
+    def _lay_down(self, rows: NDArray[np.intp], spots: Spots) -> dict[int, Counter[str]]:
+        """Lay parts down at their first free candidates, `spots` first; count why there is none within the attempts."""
         left = self._options.attempts
         rejections: dict[int, Counter[str]] = {row: Counter() for row in rows.tolist()}
-        while left > 0 and len(rows):
-            spots = self._draws.draw(rows, min(BATCH, left), rng=self._rng)
+        while True:
             counters = [rejections[row] for row in rows.tolist()]
             found = self._board.lay([self._slots[row] for row in rows], spots, counters)
             left -= spots.kinds.shape[1]
@@ -285,4 +290,6 @@ class _Insertion:
             chosen, done = spots.some((laid, found[laid])), rows[laid]
             self.kinds[done], self.places[done], self.yaws_rad[done] = chosen.kinds, chosen.places, chosen.yaws_rad
             rows = rows[found == NONE]
-        return {row: rejections[row] for row in rows.tolist()}
+            if left <= 0 or not len(rows):
+                return {row: rejections[row] for row in rows.tolist()}
+            spots = self._draw(rows, left)

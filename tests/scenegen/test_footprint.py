@@ -12,9 +12,11 @@ from scenegen.footprint import (
     footprint_at,
     footprint_of,
     gaps,
+    nearer,
     rectangle,
     resting,
     stable_footprints,
+    stencils_at,
 )
 from scenegen.geometry import quat_about, quat_multiply, quat_yaw
 from scenegen.parts.builtin import builtin_part
@@ -90,6 +92,23 @@ def test_stencils_give_circles_walls_and_outlines_of_single_footprints(part_id):
         assert far <= stencils.radii_m[kinds[i]] + 1e-12
 
 
+@given(yaws=st.lists(angles, min_size=1, max_size=6), leaning=st.booleans())
+def test_many_parts_are_recognised_as_each_one_is(yaws, leaning):
+    parts = [builtin_part(PARTS[index % len(PARTS)]) for index in range(len(yaws))]
+    tilt = quat_about((1, 0, 0), 0.05 if leaning else 0.0)
+    quats = np.array(
+        [
+            quat_multiply(quat_yaw(yaw), quat_multiply(tilt, p.stable_poses[-1].quat_xyzw))
+            for p, yaw in zip(parts, yaws, strict=True)
+        ]
+    )
+    stencils, kinds, yaws_rad = stencils_at(parts, quats)
+    outlines = stencils.outlines(kinds, np.zeros(len(parts), complex), np.exp(1j * yaws_rad))
+    for part, quat, outline in zip(parts, quats, outlines, strict=True):
+        footprint, yaw = footprint_at(part, quat)
+        assert outline.hausdorff_distance(footprint.at(0j, yaw)) < 1e-9
+
+
 def test_rectangle_circle_and_gaps():
     box = rectangle(1 + 1j, (0.2, 0.1), np.pi / 2)
     assert box.bounds == pytest.approx((0.95, 0.9, 1.05, 1.1))
@@ -98,6 +117,9 @@ def test_rectangle_circle_and_gaps():
     assert radius == pytest.approx(np.hypot(0.1, 0.05))
     others = [rectangle(2 + 1j, (0.1, 0.1), 0.0), box]
     assert gaps(box, others).tolist() == pytest.approx([0.9, 0.0])
+    far = np.array([box, box], object), np.array(others, object)
+    assert nearer(*far, float(gaps(box, others)[0])).tolist() == [False, True]
+    assert nearer(*far, 1.0).tolist() == [True, True]
 
 
 def _matrix(quat):

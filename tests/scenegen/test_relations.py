@@ -3,7 +3,7 @@
 import networkx as nx
 
 from scenegen.cell import Role
-from scenegen.relations import ASSIGNED, INSIDE, KIND, ON, items_of, related, rules_for, scene_graph
+from scenegen.relations import ASSIGNED, INSIDE, KIND, ON, bins_of, items_of, related, rules_for, scene_graph
 from scenegen.scenario import SortRule, Task
 
 
@@ -35,6 +35,14 @@ def test_several_rules_give_several_edges_and_none_gives_none(base_scenario, cel
     counts = {i.part: len(related(graph, i.name, ASSIGNED)) for i in scenario.layout.items}
     expected = {"hex_bolt_m6x20": 2, "hex_bolt_m8x20": 1, "hex_nut_m6": 0, "hex_nut_m8": 0}
     assert all(count == expected[part] for part, count in counts.items())
+
+
+def test_bins_of_parts_are_those_that_the_graph_assigns_to_targets(base_scenario, cell, catalogue):
+    labels = {item.part: catalogue[item.part].label for item in cell.inventory}
+    rules = (SortRule(match="hex_bolt_m6x20", bin="bin_a"), SortRule(match="hex_bolt", bin="bin_z"))
+    for scenario in (base_scenario, base_scenario.varied(task=Task(rules=rules, instruction="Sort."))):
+        graph, bins = _graph(scenario, cell, catalogue), bins_of(scenario, cell, labels=labels)
+        assert {i.part: related(graph, i.name, ASSIGNED) for i in scenario.layout.items} == bins
 
 
 def test_a_bin_that_is_missing_is_marked(base_scenario, cell, catalogue):
