@@ -1,7 +1,9 @@
 """The command line as a user types it: output, errors in one sentence, exit codes."""
 
+import ast
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -191,6 +193,22 @@ def test_scenes_are_listed_shown_and_drawn(tmp_path):
     scenegen("library", "sheet", "-o", "sheet.png", "--count", "3", cwd=tmp_path)
     for picture in ("one.png", "sheet.png"):
         assert (tmp_path / picture).stat().st_size > 10_000
+
+
+def test_a_scene_that_a_person_moved_things_in_is_checked_and_mended(tmp_path):
+    scenegen("expand", "--axis", "lighting", "--n", "1", cwd=tmp_path)
+    layer = next(tmp_path.glob("scenarios/layouts/*/*.usda"))
+    places = re.findall(r"double3 xformOp:translate = (\(.*\))", layer.read_text())
+    x, y, z = ast.literal_eval(places[-2])
+    layer.write_text(layer.read_text().replace(places[-1], f"({x + 0.004}, {y}, {z})"))
+    scene = next(tmp_path.glob("scenarios/scenes/*/*.usda")).relative_to(tmp_path)
+    found = scenegen("check", str(scene), cwd=tmp_path, expect=1)
+    assert " overlaps " in " ".join(found.stdout.split())
+    mended = scenegen("check", str(scene), "--repair", cwd=tmp_path).stdout.splitlines()[-1]
+    again = scenegen("check", mended.removeprefix("repaired: "), cwd=tmp_path)
+    assert ": ok - " in again.stdout
+    whole = scenegen("check", "scenarios", cwd=tmp_path, expect=1)
+    assert f"not what was kept: {layer.relative_to(tmp_path / 'scenarios')} changed or missing" in whole.stdout
 
 
 def test_axes_are_described(tmp_path):

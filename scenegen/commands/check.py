@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from library.folder import FolderLibrary
+from library.folder import FolderLibrary, library_error
 from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
 from scenegen.cells.loader import BUILTIN, load_cell
@@ -21,7 +21,8 @@ from scenegen.errors import InvalidOption
 from scenegen.record import content_hash
 from scenegen.scenario import Scenario
 from scenegen.streams import stream
-from scenegen.usd.reader import read_cell_and_parts, read_scenario
+from scenegen.usd.folder import StageFolder
+from scenegen.usd.reader import library_root, read_cell_and_parts, read_scenario
 from scenegen.usd.writer import scene_path
 from scenegen.verdict import Finding, Status, Verdict
 from validators.cell_check import check_cell
@@ -37,7 +38,7 @@ app = typer.Typer()
 def check(
     what: str = typer.Argument("", help="A cell file or name, a USD scene, or the folder of a library."),
     all_tiers: bool = typer.Option(False, "--all", help="Run all tiers, even after one failed."),
-    repair: bool = typer.Option(False, help="Mend a scene where that can be done, and write it beside the file."),
+    repair: bool = typer.Option(False, help="Mend a scene where that can be done, and write the mended one."),
     measure: bool = typer.Option(False, "--self-test", help="Plant defects and measure what each check finds."),
     cell: str = typer.Option("fasteners", help="Cell for the self-test."),
     n: int = typer.Option(40, min=1, help="Scenes of the self-test."),
@@ -92,9 +93,12 @@ def _repair_scene(path: Path, scenario: Scenario, verdict: Verdict, workshop: Wo
     if mended is None or again is None or not again.ok:
         typer.echo("not repaired: what was found cannot be mended without another scene", err=True)
         return False
-    target = path.with_name(f"{path.stem}_repaired.json")
-    target.write_text(mended.canonical_json(), encoding="utf-8")
-    typer.echo(f"repaired: {target} holds the mended scenario {mended.id}")
+    root = library_root(path)
+    try:
+        target = StageFolder(root, workshop.cell, workshop.parts, writer=workshop.writer).write(mended)
+    except OSError as error:
+        raise library_error(root, error) from error
+    typer.echo(f"repaired: {target}")
     return True
 
 

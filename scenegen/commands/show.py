@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import networkx as nx
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -12,8 +13,9 @@ from library.folder import FolderLibrary, library_error
 from library.row import Row
 from scenegen.commands.library import describe_axes, dump, entry_of
 from scenegen.imaging.sheet import contact_sheet
+from scenegen.relations import ASSIGNED, related, scene_graph
 from scenegen.scenario import Scenario
-from scenegen.usd.reader import read_scenario
+from scenegen.usd.reader import read_cell_and_parts, read_scenario
 from scenegen.usd.writer import scene_path
 from scenegen.verdict import Status
 
@@ -36,7 +38,9 @@ def show(
         return
     path = store.path(scene_path(row.scenario_id or ""))
     scene = read_scenario(path, trusted=True)
+    cell, parts = read_cell_and_parts(path, trusted=True)
     _print_row(row, path, scene)
+    _print_items(scene, scene_graph(scene, cell, labels={part.id: part.label for part in parts.values()}))
     if output is None:
         return
     try:
@@ -64,8 +68,12 @@ def _print_row(row: Row, path: Path, scene: Scenario) -> None:
     facts.add_row("checks", f"{passed} of {len(row.results)} passed")
     facts.add_row("instruction", scene.task.instruction)
     out.print(facts)
-    table = Table("item", "part", "zone", "cause", "x m", "y m", "z m")
+
+
+def _print_items(scene: Scenario, graph: nx.MultiDiGraph) -> None:
+    table = Table("item", "lies in", "goes to", "cause", "x m", "y m", "z m")
     for item in scene.layout.items:
         position = (f"{value:.4f}" for value in item.pose_to_world.position_m)
-        table.add_row(item.name, item.part, item.zone, item.cause.value, *position)
-    out.print(table)
+        goes_to = ", ".join(related(graph, item.name, ASSIGNED))
+        table.add_row(item.name, item.zone, goes_to, item.cause.value, *position)
+    Console().print(table)
