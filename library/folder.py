@@ -21,11 +21,13 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Self
 
-from library.row import Row
+from library.row import Line, Row
 from scenegen.errors import LibraryError
 from scenegen.record import Record, content_hash
 
@@ -64,7 +66,8 @@ class FolderLibrary:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self._lock: IO[str] | None = None
-        self._folders: set[Path] = set()
+        self._folders: set[str] = set()
+        """Folders that are there, relative to the library."""
 
     @classmethod
     def create(cls, folder: str | Path) -> Self:
@@ -133,8 +136,8 @@ class FolderLibrary:
         except OSError as error:
             raise library_error(self.folder, error) from error
         self._cut_torn_line()
-        for leftover in (self.folder / SCRATCH).glob("*"):
-            leftover.unlink()
+        shutil.rmtree(self.folder / SCRATCH, ignore_errors=True)
+        (self.folder / SCRATCH).mkdir()
 
     def close(self) -> None:
         """Give the writer's lock back."""
@@ -152,12 +155,12 @@ class FolderLibrary:
         Raises:
             LibraryError: The disk is full or not writable.
         """
-        target = self.folder / path
-        scratch = self.folder / SCRATCH / str(os.getpid())
+        target, scratch = f"{self.folder}/{path}", f"{self.folder}/{SCRATCH}/{os.getpid()}"
         try:
-            for parent in {target.parent, scratch.parent} - self._folders:
-                parent.mkdir(parents=True, exist_ok=True)
-                self._folders.add(parent)
+            for parent in (os.path.dirname(path), SCRATCH):
+                if parent not in self._folders:
+                    os.makedirs(f"{self.folder}/{parent}", exist_ok=True)
+                    self._folders.add(parent)
             descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
             try:
                 view = memoryview(data)
@@ -167,11 +170,12 @@ class FolderLibrary:
                 os.close(descriptor)
             os.replace(scratch, target)
         except OSError as error:
-            scratch.unlink(missing_ok=True)
+            with suppress(OSError):
+                os.unlink(scratch)
             raise library_error(target, error) from error
         return content_hash(data)
 
-    def commit(self, rows: Iterable[Row], *, records: Mapping[str, Record] | None = None) -> None:
+    def commit(self, lines: Iterable[Line], *, records: Mapping[str, Record] | None = None) -> None:
         """Publish rows: append them to the manifest and sync it; see `Store.commit`.
 
         Raises:
@@ -179,15 +183,15 @@ class FolderLibrary:
         """
         for path, record in (records or {}).items():
             self.write(path, record.canonical_json().encode())
-        lines = "".join(row.canonical_json() + "\n" for row in rows).encode()
-        if not lines:
+        data = "".join(f"{line.text}\n" for line in lines).encode()
+        if not data:
             return
         manifest = self.folder / "manifest.jsonl"
         try:
             with manifest.open("ab") as file:
                 start = file.tell()
                 try:
-                    file.write(lines)
+                    file.write(data)
                     file.flush()
                     os.fsync(file.fileno())
                 except OSError:

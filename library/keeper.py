@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from library.row import Row
+from library.row import Line, Row
 from library.store import Store
 from scenegen.expand import Made, Outcome
 from scenegen.scenario import Facet, Scenario
@@ -18,10 +18,10 @@ class Keeper:
         self._expansion_id = expansion_id
         self._plan_id = plan_id
         self._layouts: dict[str, str] = {}
-        self._base: Row | None = None
+        self._base: Line | None = None
         """The row of the last base: its variants follow each other."""
 
-    def keep(self, outcome: Outcome) -> tuple[Row, ...]:
+    def keep(self, outcome: Outcome) -> tuple[Line, ...]:
         """Write what an index gave.
 
         Returns:
@@ -32,12 +32,12 @@ class Keeper:
         """
         base = (self._base_row(outcome.base),) if outcome.base else ()
         if outcome.made is None:
-            return (*base, self._exhausted(outcome))
-        return (*base, self._row(outcome.made, outcome.index, rejected=dict(sorted(outcome.rejected.items()))))
+            return (*base, Line.of(self._exhausted(outcome)))
+        return (*base, Line.of(self._row(outcome.made, outcome.index, rejected=dict(sorted(outcome.rejected.items())))))
 
-    def _base_row(self, made: Made) -> Row:
+    def _base_row(self, made: Made) -> Line:
         if self._base is None or self._base.scenario_id != made.scenario.id:
-            self._base = self._row(made, made.provenance.index)
+            self._base = Line.of(self._row(made, made.provenance.index))
         return self._base
 
     def _exhausted(self, outcome: Outcome) -> Row:

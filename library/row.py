@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, Self
 
 from scenegen.provenance import Provenance
 from scenegen.record import Record
 from scenegen.scenario import Facet
 from scenegen.verdict import Finding, Status
 
+Kind = Literal["base", "variant", "repaired", "exhausted"]
+
 
 class Row(Record):
     """One scenario of the library, or an exhausted index of an expansion."""
 
-    kind: Literal["base", "variant", "repaired", "exhausted"]
+    kind: Kind
     expansion: str
     """Content id of the expansion that made it."""
     index: int
@@ -34,3 +37,20 @@ class Row(Record):
     """Path in the library -> content hash of the file's bytes."""
     rejected: dict[str, int] = {}
     """How often each reason rejected an attempt at this index before it was kept or given up."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row as the text of its line, with what a run counts of it: cheap to hand from process to process."""
+
+    kind: Kind
+    expansion: str
+    index: int
+    scenario_id: str | None
+    rejected: dict[str, int]
+    text: str
+
+    @classmethod
+    def of(cls, row: Row) -> Self:
+        """Write a row's line."""
+        return cls(row.kind, row.expansion, row.index, row.scenario_id, row.rejected, row.canonical_json())

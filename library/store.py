@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from library.row import Row
+from library.row import Line, Row
 from scenegen.record import Record
 
 
@@ -16,7 +16,7 @@ class Store(Protocol):
         """Write one file (all of it or nothing) and return its content hash; not published until a row names it."""
         ...
 
-    def commit(self, rows: Iterable[Row], *, records: Mapping[str, Record]) -> None:
+    def commit(self, lines: Iterable[Line], *, records: Mapping[str, Record]) -> None:
         """Publish rows, and the shared records (cells, plans, expansions) by path, atomically and durably."""
         ...
 

@@ -58,7 +58,7 @@ class Pose(Record):
             quat_xyzw: Quaternion of any non-zero norm, shape [4].
         """
         quat = np.asarray(quat_xyzw, float)
-        unit = quat / np.linalg.norm(quat)
+        unit = quat / math.sqrt(quat @ quat)
         return cls(position_m=tuple(np.asarray(position_m, float).tolist()), quat_xyzw=tuple(unit.tolist()))
 
     @cached_property
@@ -87,6 +87,10 @@ class Pose(Record):
 
     def inverse(self) -> Pose:
         """Return the pose from the outer frame back to the inner one."""
+        return self._inverse
+
+    @cached_property
+    def _inverse(self) -> Pose:
         quat = quat_conjugate(self.quat)
         return Pose.of(-quat_to_matrix(quat) @ self.position, quat)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import multiprocessing.connection
 import os
+import pickle
 import signal
 import threading
 from collections import deque
@@ -63,8 +65,8 @@ def run_ordered(
         while indices := demand.next_chunk(chunk, 0):
             yield from zip(indices, worker(indices), strict=True)
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(make_worker,)) as pool:
+    context, recipe = multiprocessing.get_context("spawn"), pickle.dumps(make_worker)
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(recipe,)) as pool:
         pending: deque[tuple[list[int], Future[list[Any]]]] = deque()
         done = False
         try:
@@ -95,9 +97,16 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start(make_worker: Callable[[], Worker]) -> None:
+def _start(recipe: bytes) -> None:
+    """Build this process' worker.
+
+    Args:
+        recipe: What makes it, pickled: a new process takes bytes off its parent's hands before it imports all that is
+            in them, so that processes start side by side.
+    """
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _workers[:] = [make_worker()]
+    _workers[:] = [pickle.loads(recipe)()]
+    gc.freeze()  # what was built lives as long as the process: the garbage collector need not go through it
 
 
 def _end_with_parent() -> None:

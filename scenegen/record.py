@@ -3,8 +3,8 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from functools import cached_property, wraps
-from typing import Annotated, Any, Self
+from functools import cached_property, lru_cache, wraps
+from typing import Annotated, Any, Self, cast
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -16,6 +16,7 @@ ID_LENGTH = 24
 """Hex digits of a content id: 96 bits, so that 10^9 records collide with a chance below 10^-11."""
 
 
+@lru_cache(maxsize=4096)
 def quantise(value: float) -> float:
     """Round a number to the shortest decimal that names the same 32-bit float.
 
@@ -42,6 +43,8 @@ _PATTERNS = {
     TEXT_PATTERN: "text without control characters",
 }
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
 
 class Record(BaseModel):
     """A frozen piece of data with canonical JSON and a content id.
@@ -66,7 +69,7 @@ class Record(BaseModel):
 
     def canonical_json(self) -> str:
         """Return the one JSON text of this record: sorted keys, no spaces, shortest numbers."""
-        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return _CANONICAL.encode(self.model_dump(mode="json"))
 
     @cached_property
     def content_id(self) -> str:
@@ -128,6 +131,14 @@ def once_per_content[R: Record, T](function: Callable[[R], T]) -> Callable[[R], 
         return known[record.content_id]
 
     return remembered
+
+
+def once_per_value[**P, T](function: Callable[P, T]) -> Callable[P, T]:
+    """Remember what a pure function returned by the values of its arguments, records among them, for the last 256.
+
+    Quicker than by content: frozen records are hashed by their fields.
+    """
+    return cast(Callable[P, T], wraps(function)(lru_cache(maxsize=256)(function)))
 
 
 def content_hash(*chunks: bytes) -> str:

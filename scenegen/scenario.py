@@ -27,6 +27,13 @@ class Facet(StrEnum):
     SENSOR = "sensor"
     TASK = "task"
 
+    __hash__ = str.__hash__
+    """As fast as that of the name it equals: keys are looked up by facets many times a scene."""
+
+
+FACETS = tuple(Facet)
+"""All of them, in their order."""
+
 
 class Cause(StrEnum):
     """Why an item is where it is, as it would happen in a plant."""
@@ -283,23 +290,24 @@ class Scenario(Record):
     @cached_property
     def id(self) -> str:
         """The scenario's content id."""
-        return self.key(*Facet)
+        return self.key(*FACETS)
 
     @property
     def facet_ids(self) -> dict[Facet, str]:
         """Content id of each facet."""
-        return {facet: self.facet(facet).content_id for facet in Facet}
+        return {facet: self.facet(facet).content_id for facet in FACETS}
 
     def facet(self, facet: Facet) -> Record:
         """Return one facet's record."""
-        return getattr(self, facet.value)
+        return getattr(self, facet)
 
     def key(self, *facets: Facet) -> str:
         """Hash cell, assets and the named facets: the cache key of what depends on nothing else."""
-        if facets not in self._keys:
-            parts = [f"{facet.value}:{getattr(self, facet.value).content_id}" for facet in facets]
-            self._keys[facets] = content_hash("\n".join((self._frame, *parts)).encode())
-        return self._keys[facets]
+        known = self._keys.get(facets)
+        if known is None:
+            parts = [f"{facet}:{self.facet(facet).content_id}" for facet in facets]
+            known = self._keys[facets] = content_hash("\n".join((self._frame, *parts)).encode())
+        return known
 
     @cached_property
     def _frame(self) -> str:
@@ -312,13 +320,16 @@ class Scenario(Record):
         return {}
 
     def varied(self, **facets: Record) -> Scenario:
-        """Return a copy with some facets replaced, by field name."""
+        """Return a copy with some facets replaced, by field name; keys of other facets alone stay as they are."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
-        return Scenario(**{**fields, **facets})
+        made = Scenario(**{**fields, **facets})
+        if made._frame == self._frame:
+            made._keys.update((key, known) for key, known in self._keys.items() if facets.keys().isdisjoint(key))
+        return made
 
     def changed(self, other: Scenario) -> frozenset[Facet]:
         """Name the facets in which the two scenarios differ."""
-        pairs = ((facet, self.facet(facet), other.facet(facet)) for facet in Facet)
+        pairs = ((facet, self.facet(facet), other.facet(facet)) for facet in FACETS)
         return frozenset(f for f, mine, theirs in pairs if mine is not theirs and mine.content_id != theirs.content_id)
 
     def item(self, name: str) -> Item:

@@ -5,6 +5,8 @@ import json
 
 import numpy as np
 
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
+
 
 def stream(*key: str | int) -> np.random.Generator:
     """Return the generator that belongs to a key.
@@ -16,5 +18,5 @@ def stream(*key: str | int) -> np.random.Generator:
         >>> bool(stream(1, "pose").random() == stream(1, "pose").random())
         True
     """
-    digest = hashlib.blake2b(json.dumps(key, separators=(",", ":")).encode(), digest_size=16).digest()
+    digest = hashlib.blake2b(_COMPACT.encode(key).encode(), digest_size=16).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "little")))

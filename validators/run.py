@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
 
 from scenegen.errors import SceneGenError
 from scenegen.scenario import Facet, Scenario
-from scenegen.verdict import Basis, CheckPlan, CheckResult, Finding, Status, Verdict
+from scenegen.verdict import Basis, CheckPlan, CheckResult, Status, Verdict
 from validators.check import INCOHERENT, Check, CheckContext, Proof, finding
 from validators.plan import plan_of
 
-CACHE_SIZE = 4096
-"""Results that a checker keeps."""
+CACHE_SIZE = 256
+"""Of how many different facets a checker keeps the results, for each group of checks."""
 
 
 @dataclass
@@ -31,12 +32,25 @@ class CheckProfile:
 
 @dataclass(frozen=True)
 class _Kept:
-    """A result as it was found and as it is handed out again."""
+    """What a group of checks said of some facets, as it was found and as it is handed out again."""
 
-    fresh: CheckResult
-    reused: CheckResult
+    fresh: tuple[CheckResult, ...]
+    reused: tuple[CheckResult, ...]
+    broken: bool
+    """Not all of them passed."""
     stops_all: bool
     """The scenario is no scene of the cell, so that no later tier can look at it."""
+
+
+class _Group:
+    """Checks of one tier that depend on the same facets, with their recent results."""
+
+    def __init__(self, checks: Sequence[Check]) -> None:
+        self.checks = tuple(checks)
+        self.tier = checks[0].tier
+        self.depends = tuple(facet for facet in Facet if facet in checks[0].depends)
+        self.known: dict[str, _Kept] = {}
+        """Results by the key of the facets, the oldest first."""
 
 
 class Checker:
@@ -55,11 +69,8 @@ class Checker:
         self.plan: CheckPlan = plan_of(self.checks)
         self.profile = {check.name: CheckProfile() for check in self.checks}
         """What each check cost so far."""
-        self._skipped = {
-            c.name: CheckResult(check=c.name, version=c.version, status=Status.SKIPPED) for c in self.checks
-        }
-        self._cache: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
-        self._depends = {check.name: tuple(f for f in Facet if f in check.depends) for check in self.checks}
+        grouped = groupby(self.checks, key=lambda check: (check.tier, check.depends))
+        self._groups = [_Group(tuple(checks)) for _, checks in grouped]
 
     def check(self, scenario: Scenario, *, all_tiers: bool = False) -> Verdict:
         """Return the verdict on a scenario.
@@ -71,61 +82,70 @@ class Checker:
         Returns:
             One result a check, in the order of the tiers; what was not run is `skipped`.
         """
-        keys: dict[tuple[Facet, ...], str] = {}
         results: list[CheckResult] = []
         tier, stop, broken, hopeless = None, False, False, False
-        for check in self.checks:
-            if check.tier is not tier:
-                tier, stop = check.tier, hopeless or (broken and not all_tiers)
+        for group in self._groups:
+            if group.tier is not tier:
+                tier, stop = group.tier, hopeless or (broken and not all_tiers)
             if stop:
-                results.append(self._skipped[check.name])
+                results += [_plain(check.name, check.version, Status.SKIPPED) for check in group.checks]
                 continue
-            depends = self._depends[check.name]
-            if depends not in keys:
-                keys[depends] = scenario.key(*depends)
-            result, stops_all = self._result(check, scenario, keys[depends])
-            results.append(result)
-            broken = broken or result.status is not Status.PASSED
-            hopeless = hopeless or stops_all
+            key = scenario.key(*group.depends)
+            kept = group.known.get(key)
+            if kept is None:
+                kept = self._run_group(group, scenario, key)
+                results += kept.fresh
+            else:
+                results += kept.reused
+                for check in group.checks:
+                    self.profile[check.name].reused += 1
+            broken = broken or kept.broken
+            hopeless = hopeless or kept.stops_all
         return Verdict(scenario_id=scenario.id, plan=self.plan, results=tuple(results))
 
-    def _result(self, check: Check, scenario: Scenario, key: str) -> tuple[CheckResult, bool]:
-        profile = self.profile[check.name]
-        kept = self._cache.get((check.name, key))
-        if kept is not None:
-            self._cache.move_to_end((check.name, key))
-            profile.reused += 1
-            return kept.reused, kept.stops_all
-        start = time.perf_counter()
-        kept = self._run(check, scenario)
-        profile.runs += 1
-        profile.seconds += time.perf_counter() - start
-        profile.failed += kept.fresh.status is Status.FAILED
-        profile.errored += kept.fresh.status is Status.ERRORED
-        profile.by_construction += kept.fresh.basis is Basis.BY_CONSTRUCTION
-        self._cache[check.name, key] = kept
-        if len(self._cache) > CACHE_SIZE:
-            self._cache.popitem(last=False)
-        return kept.fresh, kept.stops_all
+    def _run_group(self, group: _Group, scenario: Scenario, key: str) -> _Kept:
+        results = tuple(self._run(check, scenario) for check in group.checks)
+        kept = _Kept(
+            fresh=results,
+            reused=tuple(_again(result) for result in results),
+            broken=any(result.status is not Status.PASSED for result in results),
+            stops_all=any(found.code in INCOHERENT for result in results for found in result.findings),
+        )
+        if len(group.known) >= CACHE_SIZE:
+            group.known.pop(next(iter(group.known)))
+        group.known[key] = kept
+        return kept
 
-    def _run(self, check: Check, scenario: Scenario) -> _Kept:
+    def _run(self, check: Check, scenario: Scenario) -> CheckResult:
         """Run one check; an error that scenegen knows becomes an `errored` result, any other one is a crash."""
+        profile, start = self.profile[check.name], time.perf_counter()
+        failure = Status.FAILED
         try:
             said = check.run(scenario, self.ctx, check.limits)
             proof = said if isinstance(said, Proof) else Proof(tuple(said), Basis.MEASURED)
         except SceneGenError as error:
+            failure = Status.ERRORED
             proof = Proof((finding(check.name, "errored", (), str(error)),), Basis.MEASURED)
-            return _kept(check, Status.ERRORED, proof)
-        return _kept(check, Status.FAILED if proof.findings else Status.PASSED, proof)
+        profile.runs += 1
+        profile.seconds += time.perf_counter() - start
+        profile.by_construction += proof.basis is Basis.BY_CONSTRUCTION
+        if not proof.findings:
+            return _plain(check.name, check.version, Status.PASSED, proof.basis)
+        profile.failed += failure is Status.FAILED
+        profile.errored += failure is Status.ERRORED
+        return CheckResult(
+            check=check.name, version=check.version, status=failure, basis=proof.basis, findings=proof.findings
+        )
 
 
-def _kept(check: Check, status: Status, proof: Proof) -> _Kept:
-    fresh = CheckResult(
-        check=check.name, version=check.version, status=status, basis=proof.basis, findings=proof.findings
-    )
-    reused = fresh.model_copy(update={"basis": Basis.CACHED})
-    return _Kept(fresh, reused, any(_is_incoherent(found) for found in proof.findings))
+@cache
+def _plain(check: str, version: int, status: Status, basis: Basis = Basis.MEASURED) -> CheckResult:
+    """Return a result without findings."""
+    return CheckResult(check=check, version=version, status=status, basis=basis)
 
 
-def _is_incoherent(found: Finding) -> bool:
-    return found.code in INCOHERENT
+def _again(result: CheckResult) -> CheckResult:
+    """Return a result as it is handed out again."""
+    if not result.findings:
+        return _plain(result.check, result.version, result.status, Basis.CACHED)
+    return result.model_copy(update={"basis": Basis.CACHED})

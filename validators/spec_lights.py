@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-import numpy as np
-
 from scenegen.axes import lighting
-from scenegen.axes.lamp import direction_to, illuminance_lux
+from scenegen.axes.lamp import angle_deg, beam_on
 from scenegen.cell import Cell
-from scenegen.geometry import Array
-from scenegen.scenario import DistantLight, DomeLight, Facet, Light, RectLight, Scenario
+from scenegen.geometry import Pose
+from scenegen.scenario import DistantLight, Facet, Light, RectLight, Scenario
 from scenegen.units import Unit
 from scenegen.verdict import Finding, Tier
 from validators.check import Check, CheckContext, Limits, finding
@@ -22,19 +20,14 @@ WARMTH_ENVELOPE = Envelope(lighting.NAME, lighting.SHIFT)
 TURN_ENVELOPE = Envelope(lighting.NAME, lighting.TURN)
 
 
-def level_lux(light: Light, point: Array) -> float:
-    """Return the unshaded illuminance of a level surface at a point [lx]: none from below or from behind a panel.
-
-    Args:
-        light: The light.
-        point: The point [m], world frame, shape [3].
-    """
-    if isinstance(light, DomeLight):
-        return illuminance_lux(light, point)
-    toward = direction_to(light, point)
+def level_lux(light: Light, place: Pose) -> float:
+    """Return the unshaded illuminance of a level surface at a place [lx]: none from below or from behind a panel."""
+    lux, toward = beam_on(light, place)
+    if toward is None:
+        return lux
     if isinstance(light, RectLight) and light.pose_to_world.rotation[:, 2] @ toward <= 0:
         return 0.0
-    return illuminance_lux(light, point) * max(0.0, float(toward[2]))
+    return lux * max(0.0, float(toward[2]))
 
 
 def _check_lights(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:
@@ -65,24 +58,19 @@ def _check_lights(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iter
 
 def _against_key(light: Light, key: Light, cell: Cell) -> Iterator[Finding]:
     """The key light is as strong, as warm and about where the plant allows it to be."""
-    name, subject, feed = SPEC_LIGHTS.name, [light.name], cell.feed.pose_to_world.position
-    nominal_lux = illuminance_lux(key, feed)
-    if nominal_lux > 0:
-        factor, what = (
-            illuminance_lux(light, feed) / nominal_lux,
-            f"light {light.name!r} gives its nominal illuminance times",
-        )
+    name, subject, feed = SPEC_LIGHTS.name, [light.name], cell.feed.pose_to_world
+    nominal, actual = beam_on(key, feed), beam_on(light, feed)
+    if nominal.lux > 0:
+        factor, what = actual.lux / nominal.lux, f"light {light.name!r} gives its nominal illuminance times"
         yield from FACTOR_ENVELOPE.outside(name, "strength", subject, what, factor, cell)
     shift, what = light.temperature_k - key.temperature_k, f"light {light.name!r} is off its nominal temperature by"
     yield from WARMTH_ENVELOPE.outside(name, "warmth", subject, what, shift, cell)
-    if not isinstance(light, DomeLight) and not isinstance(key, DomeLight):
-        cosine = np.clip(direction_to(light, feed) @ direction_to(key, feed), -1, 1)
-        turn, what = float(np.degrees(np.arccos(cosine))), f"light {light.name!r} is off its nominal direction by"
-        yield from TURN_ENVELOPE.outside(name, "direction", subject, what, turn, cell)
+    turn, what = angle_deg(nominal, actual), f"light {light.name!r} is off its nominal direction by"
+    yield from TURN_ENVELOPE.outside(name, "direction", subject, what, turn, cell)
 
 
 def _illuminance(scenario: Scenario, cell: Cell, limits: Limits) -> Iterator[Finding]:
-    name, feed = SPEC_LIGHTS.name, cell.feed.pose_to_world.position
+    name, feed = SPEC_LIGHTS.name, cell.feed.pose_to_world
     shares = {light.name: level_lux(light, feed) for light in scenario.lights.lights}
     total = sum(shares.values())
     if not limits["illuminance_low_lux"] <= total <= limits["illuminance_high_lux"]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from multiprocessing.util import Finalize
 from pathlib import Path
@@ -20,10 +20,10 @@ from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Facet, Scenario
 from scenegen.usd.folder import StageFolder
 from scenegen.usd.grammar import Shape, shapes_of
-from scenegen.usd.reader import read_scenario
+from scenegen.usd.reader import scenario_of
 from scenegen.usd.sdf import says_the_same
 from scenegen.usd.stage import open_stage
-from scenegen.usd.validation import validate_stage
+from scenegen.usd.validation import StageFinding, validate_stage
 from scenegen.usd.writer import SceneWriter
 from scenegen.verdict import Basis, Finding, Tier
 from validators.check import Check, CheckContext, Limits, Proof, finding
@@ -41,9 +41,19 @@ class StageValidator:
         ()
     """
 
-    def __init__(self, cell: Cell, parts: Catalogue, *, writer: SceneWriter | None = None) -> None:
+    def __init__(
+        self,
+        cell: Cell,
+        parts: Catalogue,
+        *,
+        writer: SceneWriter | None = None,
+        robots: Path | None = None,
+        scratch: Path | None = None,
+    ) -> None:
         self._cell = cell
         self._writer = writer
+        self._robots = robots
+        self._scratch = scratch
         self._parts = parts
         self._passed: set[Shape] = set()
         self._files: dict[Path, tuple[Finding, ...]] = {}
@@ -51,7 +61,7 @@ class StageValidator:
         self._open: list[object] = []
         """Stages of those files: while they are open, scenes that refer to the files need not parse them again."""
         self._layout: tuple[str, frozenset[Shape]] = ("", frozenset())
-        """Shapes of the last layout, by its key: variants of one base share it."""
+        """The last layout's key and its shapes that have not passed yet: variants of one base share it."""
 
     def check(self, scenario: Scenario) -> Proof:
         """Return what is wrong with a scenario's USD files, and how that is known.
@@ -59,27 +69,30 @@ class StageValidator:
         Raises:
             InvalidRecord: The scenario does not belong to the cell and the parts, or contradicts itself.
         """
-        shapes = self._shapes(scenario)
-        if shapes <= self._passed and int(scenario.id, 16) % AUDIT:
+        new = self._new_shapes(scenario)
+        if not new and int(scenario.id, 16) % AUDIT:
             return Proof((), Basis.BY_CONSTRUCTION)
         findings = (*self._shared_files(scenario), *self._own_files(scenario))
         if not findings:
-            self._passed |= shapes
+            self._passed |= new
+            self._layout = (self._layout[0], frozenset())
         return Proof(findings, Basis.MEASURED)
 
     @cached_property
     def _folder(self) -> StageFolder:
         """The scratch folder; it goes when the validator goes."""
-        path = tempfile.mkdtemp(prefix="scenegen-usd-")
+        path = tempfile.mkdtemp(prefix="scenegen-usd-", dir=self._scratch)
         # Unlike `atexit`, this also runs when a worker process ends; a copy of the process leaves the folder alone.
         Finalize(self, shutil.rmtree, args=(path,), kwargs={"ignore_errors": True}, exitpriority=0)
-        return StageFolder(Path(path), self._cell, self._parts, writer=self._writer)
+        return StageFolder(Path(path), self._cell, self._parts, writer=self._writer, robots=self._robots)
 
-    def _shapes(self, scenario: Scenario) -> frozenset[Shape]:
+    def _new_shapes(self, scenario: Scenario) -> frozenset[Shape]:
+        """Return the shapes of a scenario's layout and of its own layer that have not passed yet."""
         writer, key = self._folder.writer, scenario.key(Facet.LAYOUT)
         if self._layout[0] != key:
-            self._layout = (key, shapes_of(writer.layout_tree(scenario)))
-        return self._layout[1] | shapes_of(writer.scene_tree(scenario))
+            self._layout = (key, shapes_of(writer.layout_tree(scenario).prims) - self._passed)
+        own = [fragment.shapes - self._passed for fragment in writer.fragments(scenario)]
+        return self._layout[1].union(*own)
 
     def _shared_files(self, scenario: Scenario) -> Iterator[Finding]:
         """Look at the files of the cell and of the scenario's parts, each once."""
@@ -87,7 +100,7 @@ class StageValidator:
         files |= {asset.part: self._folder.write_asset(asset.part) for asset in scenario.assets}
         for subject, file in files.items():
             if file not in self._files:
-                self._files[file] = tuple(_invalid(file, subject))
+                self._files[file] = tuple(_invalid(validate_stage(file), file, subject))
                 self._open.append(open_stage(file))
             yield from self._files[file]
 
@@ -95,29 +108,37 @@ class StageValidator:
         """Look at the files of the layout and of the scene, and remove them again."""
         writer = self._folder.writer
         layout, scene = self._folder.write_layout(scenario), self._folder.write(scenario)
-        if not self._layout[1] <= self._passed:
-            yield from _invalid(layout, "layout")
-        yield from _invalid(scene, "scene")
+        if self._layout[1]:
+            yield from _invalid(validate_stage(layout), layout, "layout")
         texts = {"layout": (layout, writer.layout_tree(scenario)), "scene": (scene, writer.scene_tree(scenario))}
         for subject, (file, tree) in texts.items():
             if not says_the_same(file.read_text(encoding="utf-8"), tree):
                 yield finding(
                     NAME, "text", [subject], f"the text of the {subject} layer is not the layer that Sdf would author"
                 )
-        yield from _misread(scene, scenario)
+        yield from _composed(scene, scenario)
         for file in (layout, scene):
             file.unlink()
 
 
-def usd_stage_check(cell: Cell, parts: Catalogue, *, writer: SceneWriter | None = None) -> Check:
+def usd_stage_check(
+    cell: Cell,
+    parts: Catalogue,
+    *,
+    writer: SceneWriter | None = None,
+    robots: Path | None = None,
+    scratch: Path | None = None,
+) -> Check:
     """Build the check for one cell; it holds a scratch folder until it is dropped.
 
     Args:
         cell: The cell.
         parts: The parts of its inventory.
         writer: A writer to share, so that what was written once need not be written again to be looked at.
+        robots: Where the robot's file lies that the cell names.
+        scratch: Where the scratch folder is made; by default among the system's temporary files.
     """
-    validator = StageValidator(cell, parts, writer=writer)
+    validator = StageValidator(cell, parts, writer=writer, robots=robots, scratch=scratch)
 
     def run(scenario: Scenario, _ctx: CheckContext, _limits: Limits) -> Proof:
         return validator.check(scenario)
@@ -126,15 +147,18 @@ def usd_stage_check(cell: Cell, parts: Catalogue, *, writer: SceneWriter | None 
     return Check(name=NAME, version=1, tier=Tier.USD, depends=frozenset(Facet), doc=doc, run=run)
 
 
-def _invalid(file: Path, subject: str) -> Iterator[Finding]:
-    for found in validate_stage(file):
+def _invalid(complaints: Iterable[StageFinding], file: Path, subject: str) -> Iterator[Finding]:
+    for found in complaints:
         sentence = f"{subject}: {found.prim}: {found.message} ({found.identifier})"
         yield finding(NAME, "invalid", [subject, found.prim], sentence.replace(str(file), file.name))
 
 
-def _misread(file: Path, scenario: Scenario) -> Iterator[Finding]:
+def _composed(file: Path, scenario: Scenario) -> Iterator[Finding]:
+    """Look at a scene as OpenUSD composes it."""
     try:
-        read = read_scenario(file, trusted=True)
+        stage = open_stage(file)
+        yield from _invalid(validate_stage(stage), file, "scene")
+        read = scenario_of(stage, file)
     except UnreadableStage as error:
         yield finding(NAME, "unreadable", ["scene"], str(error).replace(str(file), file.name))
         return

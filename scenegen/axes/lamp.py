@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from scenegen.geometry import Array, Pose, quat_between, quat_multiply, quat_to_matrix
+from scenegen.record import once_per_value
 from scenegen.scenario import DistantLight, DomeLight, Light, RectLight, ShadowCaster
 
 FAR_M = 1e3
@@ -28,7 +33,7 @@ def center_of(light: Light, aim: Array) -> Array:
 def direction_to(light: Light, aim: Array) -> Array:
     """Return the unit direction from a point toward a lamp, shape [3]."""
     toward = center_of(light, aim) - aim
-    return toward / np.linalg.norm(toward)
+    return toward / math.sqrt(toward @ toward)
 
 
 def illuminance_lux(light: Light, aim: Array) -> float:
@@ -38,12 +43,38 @@ def illuminance_lux(light: Light, aim: Array) -> float:
     if isinstance(light, DistantLight):
         return light.illuminance_lux
     toward = center_of(light, aim) - aim
-    distance = float(np.linalg.norm(toward))
+    distance = math.sqrt(toward @ toward)
     if isinstance(light, RectLight):
         area = light.size_m[0] * light.size_m[1] * abs(float(light.pose_to_world.rotation[:, 2] @ toward)) / distance
     else:
         area = float(np.pi) * light.radius_m**2
     return light.luminance_nit * area / distance**2
+
+
+class Beam(NamedTuple):
+    """How a lamp meets a point."""
+
+    lux: float
+    """Illuminance of a plane that faces the lamp [lx]."""
+    toward: Array | None
+    """Unit direction toward the lamp, shape [3], read-only; none for a dome."""
+
+
+@once_per_value
+def beam_on(light: Light, place: Pose) -> Beam:
+    """Return how a lamp meets the origin of a frame; remembered, since scenes share most of their lamps."""
+    if isinstance(light, DomeLight):
+        return Beam(illuminance_lux(light, place.position), None)
+    toward = direction_to(light, place.position)
+    toward.flags.writeable = False
+    return Beam(illuminance_lux(light, place.position), toward)
+
+
+def angle_deg(before: Beam, after: Beam) -> float:
+    """Return the angle between the directions toward two lamps [deg]; 0 where either is a dome."""
+    if before.toward is None or after.toward is None:
+        return 0.0
+    return math.degrees(math.acos(min(1.0, max(-1.0, float(before.toward @ after.toward)))))
 
 
 def dimmed(light: Light, factor: float) -> Light:
@@ -105,20 +136,27 @@ def shaded_share(light: Light, cards: tuple[ShadowCaster, ...], points: Array) -
 
 def _lit(light: Light, points: Array) -> Array:
     """Points spread over a lamp as it is seen from other points [m], shape [n, m, 3]."""
-    steps = (np.arange(GRID) + 0.5) / GRID - 0.5
-    x, y = np.repeat(steps, GRID), np.tile(steps, GRID)
-    inside = np.ones(len(x), bool) if isinstance(light, RectLight) else x**2 + y**2 <= 0.25
-    spread = np.stack([x, y, np.zeros(len(x))], axis=-1)[inside]
+    spread = _spread(round=not isinstance(light, RectLight))
     panels = [panel_of(light, point) for point in points]
     return np.array([pose.apply(spread * (*size, 0.0)) for pose, size in panels])
+
+
+@cache
+def _spread(*, round: bool) -> Array:
+    """Points spread over a square of edge length one, or over the disc in it, shape [m, 3]."""
+    steps = (np.arange(GRID) + 0.5) / GRID - 0.5
+    x, y = np.repeat(steps, GRID), np.tile(steps, GRID)
+    inside = x**2 + y**2 <= 0.25 if round else np.ones(len(x), bool)
+    return np.stack([x, y, np.zeros(len(x))], axis=-1)[inside]
 
 
 def crosses(card: ShadowCaster, starts: Array, ends: Array) -> NDArray[np.bool_]:
     """Tell which segments a card cuts; starts and ends [m], world frame, shape [..., 3], broadcast."""
     to_card = card.pose_to_world.inverse()
-    a, b = to_card.apply(starts), to_card.apply(ends)
-    drop = a[..., 2] - b[..., 2]
-    along = np.divide(a[..., 2], drop, out=np.full(drop.shape, -1.0), where=np.abs(drop) > 1e-12)
-    hit = a[..., :2] + along[..., None] * (b[..., :2] - a[..., :2])
-    within = np.all(np.abs(hit) <= np.array(card.size_m) / 2, axis=-1)
+    ax, ay, az = np.moveaxis(to_card.apply(starts), -1, 0)
+    bx, by, bz = np.moveaxis(to_card.apply(ends), -1, 0)
+    width, height = card.size_m
+    drop = az - bz
+    along = np.divide(az, drop, out=np.full(drop.shape, -1.0), where=np.abs(drop) > 1e-12)
+    within = (np.abs(ax + along * (bx - ax)) <= width / 2) & (np.abs(ay + along * (by - ay)) <= height / 2)
     return (along > 0) & (along < 1) & within

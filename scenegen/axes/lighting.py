@@ -6,10 +6,21 @@ import numpy as np
 
 from scenegen.axes.axis import Axis, AxisContext, Severity, band, directions, draw
 from scenegen.axes.items import targets_in
-from scenegen.axes.lamp import center_of, dimmed, direction_to, illuminance_lux, panel_of, shaded_share, swung, warmed
+from scenegen.axes.lamp import (
+    angle_deg,
+    beam_on,
+    center_of,
+    dimmed,
+    direction_to,
+    panel_of,
+    shaded_share,
+    swung,
+    warmed,
+)
 from scenegen.axes.view import out_of_view
 from scenegen.errors import VariationFailed
-from scenegen.geometry import Array, Pose, quat_about, quat_to_matrix
+from scenegen.geometry import Array, Pose, Vec3, quat_about, quat_to_matrix
+from scenegen.record import once_per_value
 from scenegen.scenario import DomeLight, Facet, Light, Lights, Scenario, ShadowCaster
 from scenegen.units import Quantity, Unit
 
@@ -122,21 +133,23 @@ def _deepest(scenario: Scenario, ctx: AxisContext) -> float:
     key, cards = scenario.lights.lights[0], scenario.lights.shadow_casters
     if not cards or isinstance(key, DomeLight):
         return 0.0
-    points = [item.pose_to_world.position for item in targets_in(scenario, ctx.cell)]
+    return _deepest_at(key, cards, tuple(item.pose_to_world.position_m for item in targets_in(scenario, ctx.cell)))
+
+
+@once_per_value
+def _deepest_at(key: Light, cards: tuple[ShadowCaster, ...], points: tuple[Vec3, ...]) -> float:
+    """Return the largest share of a lamp that cards hide from points; what was drawn is measured again soon after."""
     return float(shaded_share(key, cards, np.array(points).reshape(-1, 3)).max(initial=0.0))
 
 
 def measure(base: Scenario, varied: Scenario, *, ctx: AxisContext) -> tuple[Quantity, ...]:
     """Measure the key light on the feed: its illuminance, temperature and direction, and its shadow on the targets."""
-    before, after, aim = base.lights.lights[0], varied.lights.lights[0], ctx.cell.feed.pose_to_world.position
-    turn = 0.0
-    if not isinstance(after, DomeLight):
-        cosine = float(direction_to(before, aim) @ direction_to(after, aim))
-        turn = 0.0 if before == after else float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
+    before, after, feed = base.lights.lights[0], varied.lights.lights[0], ctx.cell.feed.pose_to_world
+    old, new = beam_on(before, feed), beam_on(after, feed)
     values = {
-        FACTOR: illuminance_lux(after, aim) / illuminance_lux(before, aim),
+        FACTOR: new.lux / old.lux,
         SHIFT: after.temperature_k - before.temperature_k,
-        TURN: turn,
+        TURN: 0.0 if before == after else angle_deg(old, new),
         SHADOW: _deepest(varied, ctx) - _deepest(base, ctx),
     }
     return tuple(Quantity(name=severity.name, value=value, unit=severity.unit) for severity, value in values.items())

@@ -44,16 +44,15 @@ def out_of_view(camera: Camera, corners: Array, *, margin_px: float) -> bool:
     Returns:
         True if one plane of the widened view pyramid has all corners on its outer side.
     """
-    local = camera.pose_to_world.inverse().apply(corners)
+    local = camera.pose_to_world.inverse().apply(corners).tolist()
     left, top = (camera.principal_px[i] + margin_px for i in (0, 1))
     right = camera.width_px - camera.principal_px[0] + margin_px
     low = camera.height_px - camera.principal_px[1] + margin_px
     fx, fy = camera.focal_px
-    outer = [
-        local[:, 0] * fx < local[:, 2] * left,
-        -local[:, 0] * fx < local[:, 2] * right,
-        -local[:, 1] * fy < local[:, 2] * top,
-        local[:, 1] * fy < local[:, 2] * low,
-        local[:, 2] > 0,
-    ]
-    return any(bool(np.all(side)) for side in outer)
+    return (
+        all(x * fx < z * left for x, _, z in local)
+        or all(-x * fx < z * right for x, _, z in local)
+        or all(-y * fy < z * top for _, y, z in local)
+        or all(y * fy < z * low for _, y, z in local)
+        or all(z > 0 for _, _, z in local)
+    )

@@ -79,7 +79,7 @@ def _check_cell(name: str, parts: Path, *, as_json: bool) -> bool:
 
 def _check_scene(path: Path, *, all_tiers: bool, repair: bool, as_json: bool) -> bool:
     scenario = read_scenario(path)
-    workshop = Workshop.of(*read_cell_and_parts(path, trusted=True))
+    workshop = Workshop.of(*read_cell_and_parts(path, trusted=True), library=library_root(path))
     verdict = workshop.checker.check(scenario, all_tiers=all_tiers)
     _print_verdict(str(path), verdict, as_json=as_json)
     if repair and not verdict.ok:
@@ -117,7 +117,7 @@ def _check_library(store: FolderLibrary, *, as_json: bool) -> bool:
             typer.echo(f"{path}: not what was kept: {', '.join(damaged)} changed or missing")
             continue
         if row.cell_id not in workshops:
-            workshops[row.cell_id] = Workshop.of(*read_cell_and_parts(path, trusted=True))
+            workshops[row.cell_id] = Workshop.of(*read_cell_and_parts(path, trusted=True), library=store.folder)
         verdict = workshops[row.cell_id].checker.check(read_scenario(path, trusted=True))
         if not verdict.ok:
             bad += 1

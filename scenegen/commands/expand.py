@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from library.folder import FolderLibrary
-from library.row import Row
+from library.row import Line, Row
 from scenegen.axes.registry import AXES, axis_named
 from scenegen.cells.loader import load_cell
 from scenegen.commands.exits import EXIT_FINDINGS
@@ -53,7 +53,7 @@ class Tally:
     indices: set[int] = field(default_factory=set)
     bases: set[str] = field(default_factory=set)
 
-    def add(self, row: Row, expansion_id: str) -> None:
+    def add(self, row: Row | Line, expansion_id: str) -> None:
         """Count one row of the library."""
         if row.kind == "base":
             self.twins += row.expansion == expansion_id

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from library.folder import FolderLibrary
+from library.folder import SCRATCH, FolderLibrary
 from library.keeper import Keeper
-from library.row import Row
+from library.row import Line
 from scenegen.axes.axis import AxisContext
 from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
@@ -42,10 +42,19 @@ class Workshop:
     writer: SceneWriter
 
     @classmethod
-    def of(cls, cell: Cell, parts: Catalogue) -> Workshop:
-        """Build everything; takes about a second."""
+    def of(cls, cell: Cell, parts: Catalogue, *, library: Path | None = None, scratch: Path | None = None) -> Workshop:
+        """Build everything; takes about a second.
+
+        Args:
+            cell: The cell.
+            parts: The parts of its inventory.
+            library: Folder of the library, which holds the robot's file if the cell names one.
+            scratch: Where scratch files go; by default among the system's temporary files.
+        """
         context, writer = CheckContext.of(cell, parts), SceneWriter(cell, parts)
-        checker = Checker(context, all_checks(), usd=usd_stage_check(cell, parts, writer=writer))
+        robots = library / "cells" if library else None
+        usd = usd_stage_check(cell, parts, writer=writer, robots=robots, scratch=scratch)
+        checker = Checker(context, all_checks(), usd=usd)
         return cls(cell, parts, context, checker, writer)
 
     def session(self, expansion: Expansion) -> Session:
@@ -70,9 +79,10 @@ class Recipe:
     expansion: Expansion
     plan_id: str
 
-    def __call__(self) -> Callable[[list[int]], list[tuple[Row, ...]]]:
+    def __call__(self) -> Callable[[list[int]], list[tuple[Line, ...]]]:
         """Build the worker: from indices to the rows of what was kept."""
-        workshop = Workshop.of(self.cell, self.parts)
+        folder = Path(self.folder)  # what a killed process leaves in its scratch folder, the next writer clears
+        workshop = Workshop.of(self.cell, self.parts, library=folder, scratch=folder / SCRATCH)
         expander = Expander(self.expansion, workshop.session(self.expansion))
         keeper = Keeper(
             FolderLibrary(self.folder),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,14 +18,30 @@ from scenegen.usd.writer import SceneWriter
 class StageFolder:
     """A folder that holds the USD files of one cell's scenes; what is there already is not written again.
 
+    Args:
+        root: The folder.
+        cell: The cell.
+        parts: The parts of its inventory.
+        writer: A writer to share; by default one of its own.
+        robots: Where the robot's file lies that the cell names; it is copied.
+
     Example:
         >>> folder = StageFolder(root, cell, parts)  # doctest: +SKIP
         >>> folder.write(scenario)  # doctest: +SKIP
         PosixPath('…/scenes/3f/3f….usda')
     """
 
-    def __init__(self, root: Path, cell: Cell, parts: Catalogue, *, writer: SceneWriter | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        cell: Cell,
+        parts: Catalogue,
+        *,
+        writer: SceneWriter | None = None,
+        robots: Path | None = None,
+    ) -> None:
         self.root = root
+        self._robots = robots
         self.writer = writer or SceneWriter(cell, parts)
         self._cell = cell
         self._parts = parts
@@ -41,6 +58,9 @@ class StageFolder:
         """Write the cell's layer and specification; return the layer's file."""
         cell_id = self._cell.content_id
         self._text(cell_record_path(cell_id), self._cell.canonical_json)
+        robot = self._cell.robot.usd
+        if robot is not None and self._robots is not None:
+            shutil.copyfile(self._robots / robot, self.root / cell_path(cell_id).rpartition("/")[0] / robot)
         return self._text(cell_path(cell_id), self.writer.cell_layer)
 
     def write_layout(self, scenario: Scenario) -> Path:

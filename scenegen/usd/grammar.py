@@ -5,20 +5,24 @@ A validator of USD structure that passed a shape once passes it always, whatever
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from scenegen.usd.prim import LayerTree, Prim
+from scenegen.usd.prim import Prim
 
 Shape = tuple[object, ...]
 
 
-def shapes_of(tree: LayerTree) -> frozenset[Shape]:
-    """Return every shape that a layout or scene layer is made of.
+def shapes_of(prims: Iterable[Prim], *, above: tuple[str, ...] = ()) -> frozenset[Shape]:
+    """Return every shape that some prims of a layout or scene layer, and what is below them, are made of.
 
     Prims of the same place, type, schemas, references and attribute names and types are of one shape; how the children
     of a group below `/World` (items, lights, cameras …) are named does not matter.
+
+    Args:
+        prims: Prims beside each other.
+        above: Names of the prims that they are below.
     """
-    return frozenset(shape for prim in tree.prims for shape in _shapes(prim, ()))
+    return frozenset(shape for prim in prims for shape in _shapes(prim, above))
 
 
 def _shapes(prim: Prim, above: tuple[str, ...]) -> Iterator[Shape]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from scenegen.geometry import Pose
-from scenegen.record import quantise
+from scenegen.record import once_per_value, quantise
 from scenegen.scenario import DistantLight, DomeLight, Light, RectLight, ShadowCaster, SphereLight
 from scenegen.usd.prim import Attribute, Prim
 from scenegen.usd.shared_prims import box_attributes, pose_attributes
@@ -21,8 +21,9 @@ _BY_KELVIN = Attribute("inputs:enableColorTemperature", "bool", True)
 _NORMALIZED, _PLAIN = Attribute("inputs:normalize", "bool", True), Attribute("inputs:normalize", "bool", False)
 
 
+@once_per_value
 def light_prim(light: Light) -> Prim:
-    """Define one light."""
+    """Define one light; remembered, since scenes share most of their lamps."""
     intensity = light.illuminance_lux if isinstance(light, DistantLight) else light.luminance_nit
     common = (
         Attribute("inputs:intensity", "float", intensity),

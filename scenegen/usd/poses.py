@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from pxr import Gf, Usd, UsdGeom
+from pxr import Gf, Usd, UsdGeom, Vt
 
 from scenegen.geometry import Array, Pose, quat_from_matrix
 from scenegen.usd.shared_prims import POSE_OPS
@@ -13,6 +13,7 @@ from scenegen.usd.stage import PrimView
 
 SCALE_TOLERANCE = 1e-4
 """How far a scale may be from one: other tools accumulate rounding in matrices."""
+_PLAIN = Vt.TokenArray(POSE_OPS)
 
 
 def pose_of(view: PrimView) -> Pose:
@@ -51,8 +52,7 @@ def box_of(view: PrimView) -> tuple[Pose, Array]:
 
 def _is_plain(prim: Usd.Prim) -> bool:
     """True if the prim has exactly our two ops and no parent moves it."""
-    order = UsdGeom.Xformable(prim).GetXformOpOrderAttr().Get() or ()
-    if tuple(order) != POSE_OPS:
+    if prim.GetAttribute("xformOpOrder").Get() != _PLAIN:
         return False
     orient = prim.GetAttribute(POSE_OPS[1]).Get()
     return orient is not None and abs(orient.GetLength() - 1) <= 1e-5 and _has_plain_parents(prim.GetParent())

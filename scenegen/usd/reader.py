@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -38,14 +39,24 @@ def read_scenario(path: Path, *, trusted: bool = False) -> Scenario:
         UnreadableStage: The file, a prim or something that it names is missing or not as it must be.
     """
     stage, root = _open(path, trusted=trusted)
-    cell = _cell(stage, path, root)
-    parts = {name: _part(*_stamp(file)) for name, file in _part_files(stage, path, root).items()}
+    cell, parts = _cell(stage, path, root), _parts(stage, path, root)
     world = _world(stage, path)
     scenario = _scenario(world, cell, parts)
     if not trusted:
         refuse_changed_cell(world, cell)
         refuse_changed_parts(world.child("Items"), lambda item: parts[facets.part_and_content(item)[0]])
     return scenario
+
+
+def scenario_of(stage: Usd.Stage, path: Path) -> Scenario:
+    """Read a scene whose stage is open already, as a trusted one; as `read_scenario`.
+
+    Args:
+        stage: The scene.
+        path: The scene's root layer.
+    """
+    root = library_root(path)
+    return _scenario(_world(stage, path), _cell(stage, path, root), _parts(stage, path, root))
 
 
 def read_cell_and_parts(path: Path, *, trusted: bool = False) -> tuple[Cell, Catalogue]:
@@ -149,17 +160,26 @@ def _parse_cell(file: str, _modified: int, _size: int) -> Cell:
 
 def _part_files(stage: Usd.Stage, path: Path, root: Path) -> dict[str, Path]:
     """Find the asset file of each part: the one that is referenced, or the library's one if the stage was flattened."""
-    referenced = {Path(layer.realPath).name: Path(layer.realPath) for layer in stage.GetUsedLayers() if layer.realPath}
+    real_paths = [layer.realPath for layer in stage.GetUsedLayers()]
+    referenced = {os.path.basename(real_path): Path(real_path) for real_path in real_paths if real_path}
     files: dict[str, Path] = {}
+    contents: dict[str, str] = {}
     for item in _world(stage, path).child("Items").children():
         part, content = facets.part_and_content(item)
+        if contents.get(part) == content:
+            continue
         name = asset_name(part, content)
         file = referenced.get(name, root / ASSETS / name)
         if not file.is_file():
             raise item.fail(f"the asset of part {part!r} is missing (looked for: {file})")
-        if files.setdefault(part, file) != file:
+        if part in files:
             raise item.fail(f"references {file}, another item references {files[part]} - accepted: one asset a part")
+        files[part], contents[part] = file, content
     return files
+
+
+def _parts(stage: Usd.Stage, path: Path, root: Path) -> dict[str, Part]:
+    return {name: _part(*_stamp(file)) for name, file in _part_files(stage, path, root).items()}
 
 
 def _library_asset(part: str, path: Path, root: Path) -> Path:

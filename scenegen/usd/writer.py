@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from scenegen.cell import Cell
 from scenegen.errors import InvalidRecord
@@ -20,6 +21,7 @@ from scenegen.usd.cell_prims import (
     task_attributes,
 )
 from scenegen.usd.files import asset_path, cell_path, layout_path, scene_path
+from scenegen.usd.grammar import Shape, shapes_of
 from scenegen.usd.item_prims import ItemWriter
 from scenegen.usd.light_prims import card_prim, light_prim
 from scenegen.usd.prim import LayerTree, Prim, differing, over
@@ -34,11 +36,17 @@ _WORLD = Prim("World", "Xform", kind="assembly")
 _OVER_WORLD = over("World")
 
 
-class Fragment(NamedTuple):
-    """Some prims below `/World`, as data and as text."""
+@dataclass(frozen=True)
+class Fragment:
+    """Some prims below `/World`, as data, as text and as shapes."""
 
     prims: tuple[Prim, ...]
     text: str
+
+    @cached_property
+    def shapes(self) -> frozenset[Shape]:
+        """The shapes that the prims are made of."""
+        return shapes_of(self.prims, above=(_WORLD.name,))
 
 
 class SceneWriter:
@@ -60,6 +68,8 @@ class SceneWriter:
         self._fragments: dict[Hashable, Fragment] = {}
         self._layout: tuple[str, LayerTree] | None = None
         """The last layout's key and tree: a layout is looked at by more than one reader before the next one."""
+        self._scene: tuple[Scenario, tuple[Fragment, ...]] | None = None
+        """The last scenario and what its layer holds, for the same reason."""
         self._lights = {light.name: light_prim(light) for light in cell.lights}
         self._cameras = {prim.name: prim for prim in nominal_camera_prims(cell)}
         self._motion = motion_attributes(nominal_motion(cell))
@@ -84,7 +94,7 @@ class SceneWriter:
         Raises:
             InvalidRecord: The scenario does not belong to this cell and these parts, or contradicts itself.
         """
-        body = "".join(fragment.text for fragment in self._scene(scenario))
+        body = "".join(fragment.text for fragment in self.fragments(scenario))
         head = header_text(self._scene_frame(scenario, ()))
         return f"{head}\n{open_text(_OVER_WORLD, 0)}{body}{close_text(0)}"
 
@@ -102,7 +112,7 @@ class SceneWriter:
 
     def scene_tree(self, scenario: Scenario) -> LayerTree:
         """Lay out the layer of one scenario."""
-        prims = tuple(prim for fragment in self._scene(scenario) for prim in fragment.prims)
+        prims = tuple(prim for fragment in self.fragments(scenario) for prim in fragment.prims)
         return self._scene_frame(scenario, (over("World", children=prims),))
 
     def _scene_frame(self, scenario: Scenario, prims: tuple[Prim, ...]) -> LayerTree:
@@ -117,7 +127,14 @@ class SceneWriter:
                 "scenario", [f"cell_id: {scenario.cell_id} - accepted: {self.cell.content_id} ({self.cell.name})"]
             )
 
-    def _scene(self, scenario: Scenario) -> tuple[Fragment, ...]:
+    def fragments(self, scenario: Scenario) -> tuple[Fragment, ...]:
+        """Return what the layer of a scenario holds below `/World`, facet by facet."""
+        self._require_cell(scenario)
+        if self._scene is None or self._scene[0] is not scenario:
+            self._scene = (scenario, self._fragments_of(scenario))
+        return self._scene[1]
+
+    def _fragments_of(self, scenario: Scenario) -> tuple[Fragment, ...]:
         layout, matter, surfaces = scenario.layout, scenario.matter, scenario.surfaces
         subjects = (layout.content_id, matter.content_id, surfaces.content_id)
         cameras = (scenario.cameras.content_id, scenario.sensor.content_id)

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from library.folder import FolderLibrary, library_error
-from library.row import Row
+from library.row import Line, Row
 from scenegen.errors import LibraryError
 from scenegen.record import content_hash
 
@@ -16,15 +16,19 @@ def row(index: int) -> Row:
     return Row(kind="variant", expansion="e", index=index, scenario_id=f"{index:024x}", cell_id="c")
 
 
+def line(index: int) -> Line:
+    return Line.of(row(index))
+
+
 @pytest.fixture
 def library(tmp_path):
     return FolderLibrary.create(tmp_path / "lib")
 
 
 def test_rows_come_back_in_the_order_of_their_commits(library):
-    library.commit([row(0), row(1)])
+    library.commit([line(0), line(1)])
     library.commit([])
-    library.commit([row(2)])
+    library.commit([line(2)])
     assert [r.index for r in FolderLibrary.open(library.folder).rows()] == [0, 1, 2]
 
 
@@ -35,13 +39,13 @@ def test_files_are_written_whole_and_hashed(library):
 
 
 def test_a_torn_last_line_is_not_published_and_the_next_writer_cuts_it(library):
-    library.commit([row(0)])
+    library.commit([line(0)])
     manifest = library.folder / "manifest.jsonl"
     with manifest.open("ab") as file:
         file.write(row(1).canonical_json().encode()[:50])
     assert [r.index for r in library.rows()] == [0]
     library.lock()
-    library.commit([row(2)])
+    library.commit([line(2)])
     library.close()
     assert [r.index for r in library.rows()] == [0, 2]
 
@@ -62,7 +66,7 @@ def test_a_manifest_of_only_a_torn_line_is_cut_to_nothing(library):
 
 
 def test_a_damaged_line_is_named(library):
-    library.commit([row(0), row(1)])
+    library.commit([line(0), line(1)])
     manifest = library.folder / "manifest.jsonl"
     manifest.write_bytes(b"x" + manifest.read_bytes())
     with pytest.raises(LibraryError) as caught:
@@ -127,17 +131,17 @@ def test_operating_system_errors_become_sentences(code, sentence):
 
 
 def test_a_full_disk_publishes_nothing_and_loses_nothing(library, monkeypatch):
-    library.commit([row(0)])
+    library.commit([line(0)])
 
     def full(_descriptor):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(LibraryError, match="the disk is full"):
-        library.commit([row(1)])
+        library.commit([line(1)])
     monkeypatch.undo()
     assert [r.index for r in library.rows()] == [0]
-    library.commit([row(2)])
+    library.commit([line(2)])
     assert [r.index for r in library.rows()] == [0, 2]
 
 
@@ -153,7 +157,7 @@ def test_a_failed_write_leaves_no_scratch_file(library, monkeypatch):
 
 
 def test_find_wants_one_scenario(library):
-    library.commit([row(0), row(1)])
+    library.commit([line(0), line(1)])
     assert library.find(f"{1:024x}").index == 1
     with pytest.raises(LibraryError, match="2 scenarios have an id that starts with '00'"):
         library.find("00")

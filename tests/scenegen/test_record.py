@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scenegen.errors import InvalidRecord
 from scenegen.geometry import Pose
-from scenegen.record import content_hash, quantise
+from scenegen.record import content_hash, once_per_value, quantise
 from scenegen.scenario import Item, ItemMatter, Look, RectLight
 from scenegen.units import Quantity
 
@@ -125,3 +125,16 @@ def test_mass_must_be_positive():
 def test_every_record_exports_a_json_schema():
     schema = json.dumps(Item.model_json_schema())
     assert "Where it lies" in schema
+
+
+def test_what_was_said_of_equal_records_is_remembered():
+    asked = []
+
+    @once_per_value
+    def height(pose: Pose, scale: float) -> float:
+        asked.append(pose)
+        return scale * pose.position_m[2]
+
+    low, high = Pose(position_m=(0, 0, 1)), Pose(position_m=(0, 0, 2))
+    assert [height(low, 3), height(high, 3), height(Pose(position_m=(0, 0, 1)), 3)] == [3, 6, 3]
+    assert asked == [low, high]

@@ -138,6 +138,17 @@ def test_a_varied_facet_changes_its_own_hash_alone(a, b):
     assert (varied.id == a.id) == (a.lights == b.lights)
 
 
+@given(scenarios(), scenarios(), st.sampled_from(list(Facet)))
+@settings(max_examples=30)
+def test_keys_that_a_variant_takes_over_are_its_own(a, b, facet):
+    groups = [(), *[(one,) for one in Facet], (Facet.LAYOUT, Facet.TASK), tuple(Facet)]
+    for group in groups:
+        a.key(*group)
+    varied = a.varied(**{facet: b.facet(facet)})
+    anew = Scenario.from_json(varied.canonical_json())
+    assert [varied.key(*group) for group in groups] == [anew.key(*group) for group in groups]
+
+
 @given(scenarios())
 @settings(max_examples=20)
 def test_keys_depend_on_cell_and_assets(scenario):

@@ -105,7 +105,7 @@ def test_the_memory_is_bounded(monkeypatch, check_context, base_scenario):
     checker = Checker(check_context, [check])
     for index in range(12):
         checker.check(_lit(base_scenario, 1 + index / 100))
-    assert len(checker._cache) == 5
+    assert len(checker._groups[0].known) == 5
     checker.check(_lit(base_scenario, 1.11))
     checker.check(base_scenario)
     assert (checker.profile["made_up"].runs, checker.profile["made_up"].reused) == (13, 1)
