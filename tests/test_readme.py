@@ -61,3 +61,10 @@ def test_make_demo_makes_scenes_and_a_picture(tmp_path):
 def test_pictures_of_the_readme_exist():
     for picture in re.findall(r"!\[[^]]*\]\(([^)]+)\)", README):
         assert (ROOT / picture).stat().st_size > 10_000
+
+
+def test_the_example_writes_a_checked_scene(tmp_path):
+    command = [sys.executable, str(ROOT / "examples" / "one_scene.py"), str(tmp_path)]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
+    assert lines[-2] == "ok"
+    assert Path(lines[-1]).is_file()
