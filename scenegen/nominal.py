@@ -41,11 +41,12 @@ def nominal_fixtures(cell: Cell) -> tuple[FixturePose, ...]:
 
 def nominal_matter_of(item: Item, parts: Catalogue) -> ItemMatter:
     """Mass and friction of one item as its part has them."""
-    return _matter(item.name, parts[item.part])
+    return matter_of(parts[item.part], name=item.name)
 
 
 @lru_cache(maxsize=1024)
-def _matter(name: str, part: Part) -> ItemMatter:
+def matter_of(part: Part, *, name: str) -> ItemMatter:
+    """Mass and friction of a part, as those of an item of that name."""
     return ItemMatter(name=name, friction=part.friction, **vars(part.mass))
 
 

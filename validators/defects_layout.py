@@ -217,7 +217,7 @@ def _laid(
         added = place(ctx.cell, ctx.parts, slots=slots, zone=zone, rng=rng, occupied=scenario.layout)
     except PlacementFailed:
         return None
-    caused = [Item(**{**vars(item), "cause": cause}) for item in added]
+    caused = [item.replaced(cause=cause) for item in added]
     return with_items(scenario, (*scenario.layout.items, *caused), cell=ctx.cell, parts=ctx.parts)
 
 

@@ -12,7 +12,7 @@ from scenegen.cell import Role
 from scenegen.errors import InvalidRecord, PlacementFailed, UnknownName
 from scenegen.place import PlaceOptions, place
 from scenegen.record import Record
-from scenegen.scenario import Cause, Item, Scenario
+from scenegen.scenario import Cause, Scenario
 from scenegen.verdict import Status, Verdict
 from validators.check import CheckContext
 from validators.defect import Defect
@@ -145,7 +145,7 @@ def _busy(scenario: Scenario, ctx: CheckContext, rng: np.random.Generator) -> Sc
             )
         except PlacementFailed:
             continue
-        items = (*scenario.layout.items, *(Item(**{**vars(item), "cause": cause}) for item in added))
+        items = (*scenario.layout.items, *(item.replaced(cause=cause) for item in added))
         scenario = with_items(scenario, items, cell=ctx.cell, parts=ctx.parts)
     return scenario
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from scenegen.axes import contact, robot_start, vibration
 from scenegen.cell import Cell
+from scenegen.nominal import matter_of
 from scenegen.parts.part import Part
 from scenegen.scenario import Facet, ItemMatter, Scenario
 from scenegen.units import Unit
@@ -62,7 +63,7 @@ def _is_nominal(entry: ItemMatter, part: Part) -> bool:
 
 @lru_cache(maxsize=1024)
 def _nominal(part: Part) -> tuple[tuple[str, object], ...]:
-    entry = ItemMatter(name="part", friction=part.friction, **vars(part.mass))
+    entry = matter_of(part, name="part")
     return tuple((name, getattr(entry, name)) for name in ItemMatter.model_fields if name != "name")
 
 

@@ -88,7 +88,9 @@ def steady(run: Run, count: int, folder: Path, profile: Path | None) -> tuple[fl
     workshop = Workshop.of(cell, parts)
     expander = Expander(expansion, workshop.session(expansion))
     library = FolderLibrary.create(folder / "steady")
-    keeper = Keeper(library, cell, parts, expansion_id=expansion.content_id, plan_id=workshop.checker.plan.content_id)
+    keeper = Keeper(
+        library, workshop.writer, expansion_id=expansion.content_id, plan_id=workshop.checker.plan.content_id
+    )
 
     def work(first: int, last: int) -> int:
         return sum(keeper.keep(expander.make(index))[-1].kind != "exhausted" for index in range(first, last))

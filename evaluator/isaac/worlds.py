@@ -21,8 +21,8 @@ from evaluator.isaac.stage import CONTACTS_PER_WORLD, fixed_boxes, parking_pose,
 from scenegen.cell import Cell
 from scenegen.errors import ContactOverflow, InvalidOption
 from scenegen.geometry import Array, Pose, quat_to_matrix
+from scenegen.nominal import matter_of
 from scenegen.parts.catalogue import Catalogue
-from scenegen.physics.model import part_matter
 from scenegen.scenario import ItemMatter, Scenario
 
 Poses = dict[str, Pose]
@@ -64,7 +64,7 @@ class IsaacWorlds:
 
     def __init__(self, cell: Cell, parts: Catalogue, *, simulation: SimulationContext, scene: InteractiveScene) -> None:
         self._slots = list(cell.slots)
-        self._nominal = [part_matter(slot, parts[item.part]) for slot, item in cell.slots.items()]
+        self._nominal = [matter_of(parts[item.part], name=slot) for slot, item in cell.slots.items()]
         self._simulation, self._scene = simulation, scene
         self._timestep_s = cell.physics.timestep_s
         self._model: Any = NewtonManager.get_model()

@@ -8,7 +8,7 @@ import numpy as np
 from scenegen.cell import Cell, PhysicsModel
 from scenegen.errors import InvalidRecord, UnknownName
 from scenegen.geometry import Array, Pose
-from scenegen.nominal import nominal_fixtures
+from scenegen.nominal import matter_of, nominal_fixtures
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.part import Collider, Part
 from scenegen.scenario import Item, ItemMatter, Layout, Matter
@@ -56,7 +56,7 @@ class SceneModel:
         self._body = {owner: body for body, owner in enumerate(self.owners)}
         self._index = {slot: index for index, slot in enumerate(self.slots)}
         self._geoms = {slot: _geoms_of(self.model, self._body[slot]) for slot in self.slots}
-        self._nominal = {slot: part_matter(slot, parts[part]) for slot, part in self.slots.items()}
+        self._nominal = {slot: matter_of(parts[part], name=slot) for slot, part in self.slots.items()}
         self._bounds = {slot: _bounds(self.model, self._body[slot], parts[part]) for slot, part in self.slots.items()}
         self._written: dict[str, ItemMatter] = {}
         self._write_matter({})
@@ -254,11 +254,6 @@ def _bounds(model: mujoco.MjModel, body: int, part: Part) -> list[tuple[int, Arr
         return np.concatenate([corners(first + child) for child in children])
 
     return [(node, corners(node)) for node in range(first, first + int(model.body_bvhnum[body]))]
-
-
-def part_matter(slot: str, part: Part) -> ItemMatter:
-    """Return mass properties and friction of a slot as its part has them."""
-    return ItemMatter(name=slot, friction=part.friction, **vars(part.mass))
 
 
 def _matter_of(items: tuple[Item, ...], matter: Matter) -> dict[str, ItemMatter]:

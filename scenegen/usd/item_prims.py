@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scenegen.cell import Cell
 from scenegen.errors import InvalidRecord
-from scenegen.nominal import nominal_fixtures
+from scenegen.nominal import matter_of, nominal_fixtures
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.part import Part
 from scenegen.scenario import Asset, Item, ItemMatter, Layout, Look, Scenario, Surfaces
@@ -32,7 +32,6 @@ class ItemWriter:
         self._parts = parts
         self._fixtures = {one.name: one.pose_to_world for one in nominal_fixtures(cell)}
         self._subjects = tuple(fixture_looks(cell))
-        self._matter: dict[str, ItemMatter] = {}
 
     def layout(self, scenario: Scenario) -> tuple[Prim, ...]:
         """Lay out what the layout layer holds below `/World`.
@@ -95,9 +94,7 @@ class ItemWriter:
         return {surface.subject: surface.look for surface in surfaces.surfaces}
 
     def _override(self, item: Item, part: Part, matter: ItemMatter, look: Look) -> Prim | None:
-        nominal = self._matter.get(part.id)
-        if nominal is None:
-            nominal = self._matter[part.id] = ItemMatter(name=part.id, friction=part.friction, **vars(part.mass))
+        nominal = matter_of(part, name=item.name)
         mass = () if _same_mass(matter, nominal) else differing(mass_attributes(matter), mass_attributes(nominal))
         friction = () if matter.friction == nominal.friction else friction_attributes(matter.friction)
         inputs = () if look is part.look else differing(look_attributes(look), look_attributes(part.look))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from scenegen.nominal import matter_of
 from scenegen.parts.part import Collider, Mesh, Part
-from scenegen.scenario import ItemMatter
 from scenegen.usd.boxes import oriented_box
 from scenegen.usd.prim import Attribute, LayerTree, Prim
 from scenegen.usd.shared_prims import (
@@ -33,7 +33,7 @@ _TRIANGLES = Attribute("subdivisionScheme", "token", "none", uniform=True)
 
 def part_tree(part: Part) -> LayerTree:
     """Lay out a part's asset file."""
-    matter = ItemMatter(name=part.id, friction=part.friction, **vars(part.mass))
+    matter = matter_of(part, name=part.id)
     looks = f"/{part.id}/{LOOKS}"
     surface = f"{looks}/{MATERIAL}"
     colliders = tuple(_collider(i, c, part.label, surface) for i, c in enumerate(part.colliders))
