@@ -12,11 +12,14 @@ NAMES = ("placement", "authoring", "collision", "settle", "expand")
 def main() -> int:
     """Run the benchmarks one after the other, so that they do not disturb each other."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=NAMES, choices=[*NAMES, []], metavar="NAME")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join(NAMES)}; all by default")
     parser.add_argument("--long", action="store_true", help="full sizes, as published")
     options = parser.parse_args()
+    unknown = [name for name in options.names if name not in NAMES]
+    if unknown:
+        parser.error(f"unknown benchmark {unknown[0]!r} - accepted: {', '.join(NAMES)}")
     failed = []
-    for name in options.names:
+    for name in options.names or NAMES:
         command = [sys.executable, HERE / name / "run.py", *(["--long"] if options.long else [])]
         if subprocess.run(command, check=False).returncode:
             failed.append(name)

@@ -53,10 +53,10 @@ class Run:
 RUNS = (
     Run("pose", ("pose",), 60, 1000),
     Run("lighting", ("lighting",), 400, 10_000),
-    Run("tilt, occlusion, levels 3-5", ("tilt", "occlusion"), 30, 500, levels=(3, 4, 5)),
+    Run("tilt, occlusion, levels 3-5", ("tilt", "occlusion"), 30, 200, levels=(3, 4, 5)),
     Run("pose, 30 parts", ("pose",), 30, 500, cell="thirty.yaml"),
     Run("lighting, 30 parts", ("lighting",), 400, 2000, cell="thirty.yaml"),
-    Run("stacking, 30 parts", ("stacking",), 30, 500, cell="thirty.yaml"),
+    Run("stacking, 30 parts", ("stacking",), 30, 60, cell="thirty.yaml"),
 )
 
 
