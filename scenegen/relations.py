@@ -18,19 +18,6 @@ def rules_for(part: str, label: str, rules: Iterable[SortRule]) -> tuple[SortRul
     return tuple(rule for rule in rules if rule.match in (part, label))
 
 
-def bins_of(scenario: Scenario, cell: Cell, *, labels: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the bins that the sort rules name for each part of which a target is present.
-
-    Args:
-        scenario: A scene of the cell.
-        cell: The cell.
-        labels: Semantic class of each part.
-    """
-    slots = cell.slots
-    parts = dict.fromkeys(item.part for item in scenario.layout.items if slots[item.name].role is Role.TARGET)
-    return {part: tuple(rule.bin for rule in rules_for(part, labels[part], scenario.task.rules)) for part in parts}
-
-
 def scene_graph(
     scenario: Scenario,
     cell: Cell,
@@ -81,3 +68,9 @@ def items_of(graph: nx.MultiDiGraph, *, role: Role | None = None) -> tuple[str, 
     """Return the names of all items, or of those with a role, in layout order."""
     nodes = ((name, data) for name, data in graph.nodes(data=True) if data["kind"] == "item")
     return tuple(name for name, data in nodes if role is None or data["role"] is role)
+
+
+def bins_of(graph: nx.MultiDiGraph) -> dict[str, tuple[str, ...]]:
+    """Return, for each part of which a target is present, the bins to which the sort rules assign it."""
+    first = {graph.nodes[name]["part"]: name for name in reversed(items_of(graph, role=Role.TARGET))}
+    return {part: related(graph, name, ASSIGNED) for part, name in sorted(first.items())}

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import networkx as nx
+
 from scenegen.cell import Cell
 from scenegen.imaging.mask import MaskCaster
 from scenegen.parts.catalogue import Catalogue
@@ -15,7 +17,7 @@ from scenegen.physics.contacts import ContactFinder
 from scenegen.physics.settle import Settler
 from scenegen.posed import Posed
 from scenegen.record import Record
-from scenegen.relations import bins_of
+from scenegen.relations import bins_of, scene_graph
 from scenegen.robot import Arm
 from scenegen.scenario import Facet, Layout, Scenario
 from scenegen.units import Unit
@@ -60,8 +62,12 @@ class CheckContext:
 
     def bins(self, scenario: Scenario) -> dict[str, tuple[str, ...]]:
         """Return the bins of each part of which a target is present; the last scene is remembered."""
+        return self._shared("bins", (scenario.layout, scenario.task), lambda: bins_of(self.graph(scenario)))
+
+    def graph(self, scenario: Scenario) -> nx.MultiDiGraph:
+        """Return the scene graph, without what rests on what; the last scene's is remembered."""
         made_from = (scenario.layout, scenario.task)
-        return self._shared("bins", made_from, lambda: bins_of(scenario, self.cell, labels=self.labels))
+        return self._shared("graph", made_from, lambda: scene_graph(scenario, self.cell, labels=self.labels))
 
     def _shared[T](self, what: str, made_from: tuple[Record, ...], make: Callable[[], T]) -> T:
         kept = self._last.get(what)

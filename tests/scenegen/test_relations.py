@@ -38,11 +38,10 @@ def test_several_rules_give_several_edges_and_none_gives_none(base_scenario, cel
 
 
 def test_bins_of_parts_are_those_that_the_graph_assigns_to_targets(base_scenario, cell, catalogue):
-    labels = {item.part: catalogue[item.part].label for item in cell.inventory}
     rules = (SortRule(match="hex_bolt_m6x20", bin="bin_a"), SortRule(match="hex_bolt", bin="bin_z"))
     for scenario in (base_scenario, base_scenario.varied(task=Task(rules=rules, instruction="Sort."))):
-        graph, bins = _graph(scenario, cell, catalogue), bins_of(scenario, cell, labels=labels)
-        assert {i.part: related(graph, i.name, ASSIGNED) for i in scenario.layout.items} == bins
+        graph = _graph(scenario, cell, catalogue)
+        assert {i.part: related(graph, i.name, ASSIGNED) for i in scenario.layout.items} == bins_of(graph)
 
 
 def test_a_bin_that_is_missing_is_marked(base_scenario, cell, catalogue):
