@@ -201,17 +201,15 @@ def _report(
     if as_json:
         typer.echo(json.dumps(facts))
         return
-    out = Console()
-    out.print(
+    typer.echo(
         f"kept {tally.kept} of {n} scenes with {tally.twins} unperturbed twins in {store.folder} "
-        f"({progress.rate:.0f} scenes/s, {progress.seconds:.1f} s)",
-        highlight=False,
+        f"({progress.rate:.0f} scenes/s, {progress.seconds:.1f} s)"
     )
     if tally.rejected:
         table = Table("rejected by", "times", "of attempts", title="rejected attempts", title_justify="left")
         for reason, count in tally.rejected.most_common():
             table.add_row(reason, str(count), f"{count / attempts:.1%}")
-        out.print(table)
+        Console().print(table)
     if tally.kept < n:
         worst = tally.rejected.most_common(1)[0][0] if tally.rejected else "nothing"
         typer.echo(

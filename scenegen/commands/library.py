@@ -99,7 +99,7 @@ def describe_axes(row: Row) -> tuple[str, str]:
     settings = row.provenance.axes if row.provenance else ()
     names = ", ".join(f"{setting.axis} {setting.level}" for setting in settings)
     values = ", ".join(
-        f"{q.name.replace('_', ' ')} {q.value:.3g}{_unit(q.unit)}"
+        f"{q.name.replace('_', ' ')} {q.value:.{3 if abs(q.value) < 100 else 4}g}{_unit(q.unit)}"
         for setting in settings
         for q in setting.severity
         if q.value != _nominal(setting.axis, q.name)

@@ -30,7 +30,8 @@ class SceneProgress:
         self._total, self._kept, self._style = total, done, style
         self._done_before = done
         self._attempts = 0
-        self._start = self._last_line = time.monotonic()
+        self._start = time.monotonic()
+        self._last_line = float("inf")
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -68,6 +69,7 @@ class SceneProgress:
 
     def add(self, *, kept: bool, rejected: int) -> None:
         """Count one index: whether it gave a scene, and how many attempts were rejected."""
+        self._last_line = min(self._last_line, time.monotonic())  # the processes have started: now rates mean something
         self._kept += kept
         self._attempts += kept + rejected
         if self._bar and self._task is not None:
