@@ -1,12 +1,16 @@
 """Shared fixtures: the built-in cells, their parts, the simulator and one base scene."""
 
 import pytest
+from hypothesis import settings
 
 from scenegen.base import sample_base
 from scenegen.cells.loader import load_cell
 from scenegen.parts.builtin import builtin_catalogue
 from scenegen.physics.settle import Settler
 from scenegen.streams import stream
+
+settings.register_profile("scenegen", parent=settings(), deadline=None)
+settings.load_profile("scenegen")  # no time limit for an example: a slow machine is not a broken law
 
 
 @pytest.fixture(scope="session")
