@@ -10,19 +10,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from scenes import thirty_part_text  # noqa: E402
+from scenes import thirty_part_text
 
-from scenegen.axes.axis import AxisContext  # noqa: E402
-from scenegen.axes.registry import AXES  # noqa: E402
-from scenegen.base import sample_base  # noqa: E402
-from scenegen.cells.loader import parse_cell  # noqa: E402
-from scenegen.errors import PlacementFailed, VariationFailed  # noqa: E402
-from scenegen.imaging.mask import MaskCaster  # noqa: E402
-from scenegen.parts.builtin import builtin_catalogue  # noqa: E402
-from scenegen.physics.contacts import ContactFinder  # noqa: E402
-from scenegen.physics.settle import Settler  # noqa: E402
-from scenegen.scenario import Scenario  # noqa: E402
-from scenegen.streams import stream  # noqa: E402
+from scenegen.axes.axis import AxisContext
+from scenegen.axes.registry import AXES
+from scenegen.base import sample_base
+from scenegen.cells.loader import parse_cell
+from scenegen.errors import PlacementFailed, VariationFailed
+from scenegen.imaging.mask import MaskCaster
+from scenegen.parts.builtin import builtin_catalogue
+from scenegen.physics.contacts import ContactFinder
+from scenegen.physics.settle import Settler
+from scenegen.scenario import Scenario
+from scenegen.streams import stream
 
 SCENES, SECONDS, LEVEL, NEAR_M = 25, 8.0, 3, 5e-4
 
