@@ -1,80 +1,88 @@
-"""Turn a valid scene into the files and the row that a library keeps."""
+"""Turn what an index of an expansion gave into the USD files and the rows that a library keeps."""
 
 from __future__ import annotations
 
-from library.row import Line, Row
-from library.store import Store
+from typing import Any
+
+from library.commit import file_hash
+from library.files import Files
+from library.row import KeptVerdict, Line, Row, attempt_columns, facet_columns
 from scenegen.expand import Made, Outcome
-from scenegen.scenario import Facet, Scenario
+from scenegen.scenario import FACETS, Facet, Scenario
 from scenegen.usd.writer import SceneWriter, layout_path, scene_path
+
+Rows = dict[str, list[dict[str, Any]]]
 
 
 class Keeper:
-    """Writes the layers of scenes into a store and describes them as rows; the layers are not published by it."""
+    """Writes the layers of scenes and describes scenes as rows; nothing is published by it.
 
-    def __init__(self, store: Store, writer: SceneWriter, *, expansion_id: str, plan_id: str) -> None:
-        self._store = store
+    Args:
+        writer: Writes the layers.
+        expansion_id: Content id of the expansion whose scenes are kept.
+        usd: Where layers go; None writes none: they can be made from the rows at any time.
+    """
+
+    def __init__(self, writer: SceneWriter, *, expansion_id: str, usd: Files | None) -> None:
         self._writer = writer
+        self._usd = usd
         self._expansion_id = expansion_id
-        self._plan_id = plan_id
         self._layouts: dict[str, str] = {}
-        self._base: Line | None = None
-        """The row of the last base: its variants follow each other."""
+        """Hashes of the layouts that were written last."""
+        self._base: str | None = None
+        """The last base: its variants follow each other, and its rows come with the first of them."""
 
-    def keep(self, outcome: Outcome) -> tuple[Line, ...]:
+    def keep(self, outcome: Outcome) -> Line:
         """Write what an index gave.
-
-        Returns:
-            The rows to publish: the base (which may be published already) and the variant, or the exhausted index.
 
         Raises:
             LibraryError: A file cannot be written.
         """
-        base = (self._base_row(outcome.base),) if outcome.base else ()
-        if outcome.made is None:
-            return (*base, Line.of(self._exhausted(outcome)))
-        return (*base, Line.of(self._row(outcome.made, outcome.index, rejected=dict(sorted(outcome.rejected.items())))))
+        rows: Rows = {}
+        made, base = outcome.made, outcome.base
+        if base is not None and base.scenario.id != self._base:
+            self._base = base.scenario.id
+            self._add(rows, base, FACETS, expansion=None)
+        if made is not None:
+            changed = made.scenario.changed(base.scenario) if base else FACETS
+            self._add(rows, made, tuple(facet for facet in FACETS if facet in changed), expansion=self._expansion_id)
+        scenario_id = made.scenario.id if made else None
+        rows["attempts"] = [attempt_columns(self._expansion_id, outcome.index, scenario_id, outcome.rejected)]
+        base_id = base.scenario.id if base else None
+        return Line(outcome.index, scenario_id, base_id, dict(outcome.rejected), rows)
 
-    def _base_row(self, made: Made) -> Line:
-        if self._base is None or self._base.scenario_id != made.scenario.id:
-            self._base = Line.of(self._row(made, made.provenance.index))
-        return self._base
-
-    def _exhausted(self, outcome: Outcome) -> Row:
-        return Row(
-            kind="exhausted",
-            expansion=self._expansion_id,
-            index=outcome.index,
-            scenario_id=None,
-            cell_id="",
-            rejected=dict(sorted(outcome.rejected.items())),
-        )
-
-    def _row(self, made: Made, index: int, *, rejected: dict[str, int] | None = None) -> Row:
-        verdict = made.verdict
-        return Row(
+    def _add(self, rows: Rows, made: Made, facets: tuple[Facet, ...], *, expansion: str | None) -> None:
+        scenario = made.scenario
+        layout, scene = self._write(scenario)
+        verdict = KeptVerdict.from_verdict(made.verdict)
+        row = Row(
             kind=made.kind,
-            expansion=self._expansion_id,
-            index=index,
-            scenario_id=made.scenario.id,
-            cell_id=made.scenario.cell_id,
-            facets=made.scenario.facet_ids,
+            scenario_id=scenario.id,
+            cell_id=scenario.cell_id,
+            assets=scenario.assets,
+            facets=scenario.facet_ids,
             provenance=made.provenance,
-            plan_id=self._plan_id,
-            results={f"{result.check}@{result.version}": result.status for result in verdict.results},
-            findings=verdict.findings,
-            files=self._write(made.scenario),
-            rejected=rejected or {},
+            expansion=expansion,
+            plan_id=verdict.plan_id,
+            layout_sha256=layout,
+            scene_sha256=scene,
         )
+        rows.setdefault("scenarios", []).append(row.columns())
+        rows.setdefault("verdicts", []).append(verdict.columns())
+        rows.setdefault("facets", []).extend(facet_columns(facet, scenario.facet(facet)) for facet in facets)
 
-    def _write(self, scenario: Scenario) -> dict[str, str]:
+    def _write(self, scenario: Scenario) -> tuple[str | None, str | None]:
+        if self._usd is None:
+            return None, None
         layout = layout_path(scenario.key(Facet.LAYOUT))
         if layout not in self._layouts:
             if len(self._layouts) > 1000:
                 self._layouts.clear()
-            self._layouts[layout] = self._store.write(layout, self._writer.layout_layer(scenario).encode())
-        scene = scene_path(scenario.id)
-        return {
-            layout: self._layouts[layout],
-            scene: self._store.write(scene, self._writer.scene_layer(scenario).encode()),
-        }
+            self._layouts[layout] = _put(self._usd, layout, self._writer.layout_layer(scenario))
+        return self._layouts[layout], _put(self._usd, scene_path(scenario.id), self._writer.scene_layer(scenario))
+
+
+def _put(files: Files, path: str, text: str) -> str:
+    data = text.encode()
+    files.put(path, data)
+    return file_hash(data)

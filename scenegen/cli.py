@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import traceback
-from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from scenegen import __version__
 from scenegen.commands.exits import EXIT_CRASH, EXIT_INTERRUPTED, EXIT_USAGE
+from scenegen.commands.lazy import lazy_group
 from scenegen.errors import SceneGenError
 
 COMMANDS = {
@@ -20,7 +18,7 @@ COMMANDS = {
     "parts": "List, show, render and add parts.",
     "expand": "Generate valid scenes along axes and keep them in a library.",
     "check": "Check a cell, a USD scene or a library; measure the checks themselves.",
-    "library": "List scenes of a library and draw contact sheets.",
+    "library": "Versions of scene sets: list, compare, tag, split, curate, export, verify.",
     "show": "Show one scene: what is in it, where it came from, what the checks said.",
     "schema": "Print the JSON schema of a record.",
     "doctor": "Tell what is installed, what conflicts, and how to mend it.",
@@ -28,29 +26,8 @@ COMMANDS = {
 """Commands by name with their one-line help; `scenegen/commands/<name>.py` holds each as `app`."""
 
 
-class LazyGroup(TyperGroup):
-    """A group that lists all commands and imports the one that is called."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.commands: dict[str, Any] = {
-            name: TyperCommand(name, callback=None, help=text) for name, text in COMMANDS.items()
-        }
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names in the order of the table."""
-        return list(COMMANDS)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Replace the placeholder of the named command by the real one, then resolve as usual."""
-        if args and args[0] in COMMANDS:
-            module = importlib.import_module(f"scenegen.commands.{args[0]}")
-            self.commands[args[0]] = typer.main.get_command(module.app)
-        return super().resolve_command(ctx, args)
-
-
 app = typer.Typer(
-    cls=LazyGroup,
+    cls=lazy_group(COMMANDS, "scenegen.commands.{}"),
     name="scenegen",
     no_args_is_help=True,
     add_completion=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Literal, Self
@@ -305,14 +306,13 @@ class Scenario(Record):
         """Hash cell, assets and the named facets: the cache key of what depends on nothing else."""
         known = self._keys.get(facets)
         if known is None:
-            parts = [f"{facet}:{self.facet(facet).content_id}" for facet in facets]
-            known = self._keys[facets] = content_hash("\n".join((self._frame, *parts)).encode())
+            known = self._keys[facets] = _key(self._frame, {facet: self.facet(facet).content_id for facet in facets})
         return known
 
     @cached_property
     def _frame(self) -> str:
         """What every key hashes besides facets: format, cell and assets."""
-        return "\n".join((str(SPEC_VERSION), self.cell_id, *(f"{asset.part}:{asset.content}" for asset in self.assets)))
+        return _frame(self.cell_id, self.assets)
 
     @cached_property
     def _keys(self) -> dict[tuple[Facet, ...], str]:
@@ -342,3 +342,22 @@ class Scenario(Record):
             if item.name == name:
                 return item
         raise KeyError(name)
+
+
+def scenario_key(cell_id: str, assets: tuple[Asset, ...], facet_ids: Mapping[Facet, str]) -> str:
+    """Return what `Scenario.key` returns, from ids alone.
+
+    Args:
+        cell_id: Content id of the cell.
+        assets: The scenario's assets.
+        facet_ids: Content ids of the facets of the key, in its order.
+    """
+    return _key(_frame(cell_id, assets), facet_ids)
+
+
+def _frame(cell_id: str, assets: tuple[Asset, ...]) -> str:
+    return "\n".join((str(SPEC_VERSION), cell_id, *(f"{asset.part}:{asset.content}" for asset in assets)))
+
+
+def _key(frame: str, facet_ids: Mapping[Facet, str]) -> str:
+    return content_hash("\n".join((frame, *(f"{facet}:{one}" for facet, one in facet_ids.items()))).encode())

@@ -11,19 +11,22 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from library.folder import FolderLibrary, library_error
+from library.files import library_error
+from library.layers import Layers
+from library.snapshot import Snapshot
+from library.versioned import VersionedLibrary
 from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
 from scenegen.cells.loader import BUILTIN, load_cell
 from scenegen.commands.exits import EXIT_FINDINGS
+from scenegen.commands.opened import open_version
 from scenegen.commands.recipe import Workshop, inventory_parts
-from scenegen.errors import InvalidOption
-from scenegen.record import content_hash
+from scenegen.errors import InvalidOption, LibraryError
 from scenegen.scenario import Scenario
 from scenegen.streams import stream
+from scenegen.usd.files import CELLS
 from scenegen.usd.folder import StageFolder
 from scenegen.usd.reader import library_root, read_cell_and_parts, read_scenario
-from scenegen.usd.writer import scene_path
 from scenegen.verdict import Finding, Status, Verdict
 from validators.cell_check import check_cell
 from validators.repair import repair as mend
@@ -53,8 +56,8 @@ def check(
     path = Path(what)
     if path.suffix in USD_SUFFIXES:
         good = _check_scene(path, all_tiers=all_tiers, repair=repair, as_json=as_json)
-    elif path.is_dir():
-        good = _check_library(FolderLibrary.open(path), as_json=as_json)
+    elif path.is_dir() or Path(what.rpartition("@")[0] or what).is_dir():
+        good = _check_library(*open_version(what), as_json=as_json)
     elif what in BUILTIN or path.suffix in (".yaml", ".yml"):
         good = _check_cell(what, parts, as_json=as_json)
     else:
@@ -79,7 +82,7 @@ def _check_cell(name: str, parts: Path, *, as_json: bool) -> bool:
 
 def _check_scene(path: Path, *, all_tiers: bool, repair: bool, as_json: bool) -> bool:
     scenario = read_scenario(path)
-    workshop = Workshop.of(*read_cell_and_parts(path, trusted=True), library=library_root(path))
+    workshop = Workshop.of(*read_cell_and_parts(path, trusted=True), robots=library_root(path) / CELLS)
     verdict = workshop.checker.check(scenario, all_tiers=all_tiers)
     _print_verdict(str(path), verdict, as_json=as_json)
     if repair and not verdict.ok:
@@ -102,32 +105,26 @@ def _repair_scene(path: Path, scenario: Scenario, verdict: Verdict, workshop: Wo
     return True
 
 
-def _check_library(store: FolderLibrary, *, as_json: bool) -> bool:
+def _check_library(store: VersionedLibrary, snapshot: Snapshot, *, as_json: bool) -> bool:
     """Check every kept scene again, from its USD files."""
     workshops: dict[str, Workshop] = {}
-    bad = checked = 0
-    for row in store.rows():
-        if row.scenario_id is None:
-            continue
+    layers, bad, checked = Layers(store, snapshot), 0, 0
+    for row in snapshot.rows():
         checked += 1
-        path = store.path(scene_path(row.scenario_id))
-        damaged = [name for name, known in row.files.items() if _hash_of(store.path(name)) != known]
-        if damaged:
+        try:
+            path = layers.scene(row)
+        except LibraryError as error:
             bad += 1
-            typer.echo(f"{path}: not what was kept: {', '.join(damaged)} changed or missing")
+            typer.echo(str(error))
             continue
         if row.cell_id not in workshops:
-            workshops[row.cell_id] = Workshop.of(*read_cell_and_parts(path, trusted=True), library=store.folder)
+            workshops[row.cell_id] = Workshop.of(*read_cell_and_parts(path, trusted=True), robots=store.usd / CELLS)
         verdict = workshops[row.cell_id].checker.check(read_scenario(path, trusted=True))
         if not verdict.ok:
             bad += 1
             _print_verdict(str(path), verdict, as_json=as_json)
     typer.echo(json.dumps({"checked": checked, "bad": bad}) if as_json else f"{checked} scenes checked, {bad} bad")
     return bad == 0
-
-
-def _hash_of(path: Path) -> str:
-    return content_hash(path.read_bytes()) if path.is_file() else ""
 
 
 def _self_test(name: str, *, n: int, seed: int, parts: Path, as_json: bool) -> None:

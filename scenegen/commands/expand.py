@@ -5,64 +5,39 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from library.folder import FolderLibrary
-from library.row import Line, Row
+from library.commit import MAIN, Commit
+from library.intake import Intake, Tally
+from library.journal import Journal
+from library.structures import keep_structures
+from library.versioned import VersionedLibrary
 from scenegen.axes.registry import AXES, axis_named
 from scenegen.cells.loader import load_cell
 from scenegen.commands.exits import EXIT_FINDINGS
 from scenegen.commands.options import parse_levels
 from scenegen.commands.progress import SceneProgress, progress_style
-from scenegen.commands.recipe import Recipe, Workshop, inventory_parts
+from scenegen.commands.recipe import Recipe, UsdFiles, Workshop, inventory_parts
 from scenegen.design import DesignKind
 from scenegen.errors import InvalidOption, InvalidRecord
 from scenegen.expand import Expansion
 from scenegen.pool import Demand, run_ordered
-from scenegen.record import Record
-from scenegen.usd.part_file import part_bytes
-from scenegen.usd.writer import SceneWriter, asset_path, cell_path
 from scenegen.verdict import Finding
 from validators.cell_check import check_cell
 
-COMMIT_EVERY_S = 1.0
-"""Time between commits [s]: what a kill can cost; an interruption costs nothing that was made."""
+WRITE_EVERY_S = 1.0
+"""Time between writes to the journal [s]: what a kill can cost; an interruption costs nothing that was made."""
 CHUNK = 20
 """Indices that one process works on at a time: the variants of one base."""
 GIVE_UP_AFTER = 20
 """Exhausted indices after which an expansion that hardly gives anything stops."""
 
 app = typer.Typer()
-
-
-@dataclass
-class Tally:
-    """What an expansion has given so far."""
-
-    kept: int = 0
-    twins: int = 0
-    exhausted: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
-    indices: set[int] = field(default_factory=set)
-    bases: set[str] = field(default_factory=set)
-
-    def add(self, row: Row | Line, expansion_id: str) -> None:
-        """Count one row of the library."""
-        if row.kind == "base":
-            self.twins += row.expansion == expansion_id
-            self.bases.add(row.scenario_id or "")
-        elif row.expansion == expansion_id:
-            self.indices.add(row.index)
-            self.kept += row.kind != "exhausted"
-            self.exhausted += row.kind == "exhausted"
-            self.rejected.update(row.rejected)
 
 
 @app.command()
@@ -81,6 +56,10 @@ def expand(
     placement: str = typer.Option("sequential", help="sequential, or uniform (exact, slower)."),
     parts: Path = typer.Option(Path("parts"), help="Folder of your own parts."),
     repair: bool = typer.Option(False, help="Mend rejected scenes where that can be done."),
+    usd: UsdFiles = typer.Option(
+        UsdFiles.ALL.value, help="all writes each scene's USD layers now, lazy when they are asked for."
+    ),
+    branch: str = typer.Option(MAIN, help="Branch of the library to commit to."),
     processes: int = typer.Option(0, min=0, help="Processes; 0 takes one a core."),
     as_json: bool = typer.Option(False, "--json", help="Progress and report as JSON lines."),
 ) -> None:
@@ -106,17 +85,16 @@ def expand(
         per_base=per_base,
         repair=repair,
     )
-    store = FolderLibrary.create(library)
-    store.lock()
-    try:
-        plan = Workshop.of(specification, catalogue).checker.plan
-        recipe = Recipe(str(library), specification, catalogue, expansion, plan.content_id)
-        _keep_structures(store, recipe, {f"records/{r.content_id}.json": r for r in (plan, expansion)})
-        _keep_robot(store, specification.robot.usd, beside=Path(cell))
-        tally = _run(store, recipe, n, processes=processes or os.cpu_count() or 1, as_json=as_json)
-    finally:
-        store.close()
-    if tally.kept < n:
+    store = VersionedLibrary.create(library)
+    plan = Workshop.of(specification, catalogue).checker.plan
+    recipe = Recipe(str(library), specification, catalogue, expansion, usd)
+    with Journal(store.folder, expansion.content_id) as journal:
+        files = keep_structures(store, specification, catalogue, robots=Path(cell).parent)
+        for record in (plan, expansion):
+            files |= store.record(record)
+        intake = Intake(store, journal, expansion_id=expansion.content_id, branch=branch, files=files)
+        _run(intake, recipe, n, processes=processes or os.cpu_count() or 1, as_json=as_json)
+    if intake.tally.kept < n:
         raise typer.Exit(EXIT_FINDINGS)
 
 
@@ -125,56 +103,37 @@ def _require_sound(name: str, findings: tuple[Finding, ...]) -> None:
         raise InvalidRecord(name, [finding.sentence for finding in findings])
 
 
-def _keep_structures(store: FolderLibrary, recipe: Recipe, records: dict[str, Record]) -> None:
-    """Write what all scenes of the cell share: its layer, its specification, its parts."""
-    cell, parts = recipe.cell, recipe.parts
-    for part in parts.values():
-        path = asset_path(part)
-        if not store.path(path).exists():
-            store.write(path, part_bytes(part))
-    store.write(cell_path(cell.content_id), SceneWriter(cell, parts).cell_layer().encode())
-    store.commit([], records={f"cells/{cell.content_id}.json": cell, **records})
-
-
-def _keep_robot(store: FolderLibrary, usd: str | None, *, beside: Path) -> None:
-    """Copy the robot's USD file, which the cell layer refers to, into the library."""
-    if usd is None:
-        return
-    file = beside.parent / usd
-    try:
-        store.write(f"cells/{usd}", file.read_bytes())
-    except FileNotFoundError:
-        raise InvalidRecord(str(beside), [f"robot.usd: {usd} - accepted: a file beside the cell file"]) from None
-
-
-def _run(store: FolderLibrary, recipe: Recipe, n: int, *, processes: int, as_json: bool) -> Tally:
-    """Make scenes until n are kept, publishing them in the order of their indices."""
-    expansion_id, tally = recipe.expansion.content_id, Tally()
-    for row in store.rows():
-        tally.add(row, expansion_id)
-    before, pending, committed = tally.kept, [], time.monotonic()
+def _run(intake: Intake, recipe: Recipe, n: int, *, processes: int, as_json: bool) -> None:
+    """Make scenes until n are kept, in the order of their indices, and publish them."""
+    tally = intake.tally
+    before, pending, written = tally.kept, [], time.monotonic()
     demand = Demand(wanted=n - tally.kept, end=3 * n + 100, skip=frozenset(tally.indices))
     processes = max(1, min(processes, -(-demand.wanted // CHUNK)))
     made = run_ordered(recipe, demand, processes=processes, chunk=CHUNK)
     with SceneProgress(n, done=before, style=progress_style(as_json)) as progress, closing(made):
         try:
-            for _, rows in made:
-                fresh = [row for row in rows if row.kind != "base" or row.scenario_id not in tally.bases]
-                for row in fresh:
-                    tally.add(row, expansion_id)
-                pending.extend(fresh)
-                kept = rows[-1].kind != "exhausted"
+            for _, line in made:
+                tally.add_line(line)
+                pending.append(line)
+                kept = line.scenario_id is not None
                 demand.wanted -= kept
-                progress.add(kept=kept, rejected=sum(rows[-1].rejected.values()))
+                progress.add(kept=kept, rejected=sum(line.rejected.values()))
                 if _hopeless(tally, before):
                     demand.wanted = 0
-                if time.monotonic() > committed + COMMIT_EVERY_S:
-                    store.commit(pending)
-                    pending, committed = [], time.monotonic()
+                if time.monotonic() > written + WRITE_EVERY_S:
+                    intake.add(pending)
+                    pending, written = [], time.monotonic()
+                    if intake.due:
+                        intake.publish(_message(recipe.expansion, tally, n))
         finally:
-            store.commit(pending)
-    _report(store, recipe, tally, n=n, progress=progress, as_json=as_json)
-    return tally
+            intake.add(pending)
+            commit = intake.publish(_message(recipe.expansion, tally, n))
+    _report(recipe, tally, commit, n=n, progress=progress, as_json=as_json)
+
+
+def _message(expansion: Expansion, tally: Tally, n: int) -> str:
+    levels = ",".join(map(str, expansion.levels))
+    return f"expand {', '.join(expansion.axes)} levels {levels}: {tally.kept} of {n} scenes"
 
 
 def _hopeless(tally: Tally, before: int) -> bool:
@@ -183,16 +142,17 @@ def _hopeless(tally: Tally, before: int) -> bool:
 
 
 def _report(
-    store: FolderLibrary, recipe: Recipe, tally: Tally, *, n: int, progress: SceneProgress, as_json: bool
+    recipe: Recipe, tally: Tally, commit: Commit | None, *, n: int, progress: SceneProgress, as_json: bool
 ) -> None:
     attempts = tally.kept + sum(tally.rejected.values())
     facts = {
         "event": "done",
-        "library": str(store.folder),
+        "library": recipe.folder,
+        "commit": commit.content_id if commit else None,
         "expansion": recipe.expansion.content_id,
         "kept": tally.kept,
         "n": n,
-        "twins": tally.twins,
+        "twins": len(tally.bases),
         "exhausted_indices": tally.exhausted,
         "rejected": dict(tally.rejected.most_common()),
         "seconds": round(progress.seconds, 2),
@@ -202,9 +162,11 @@ def _report(
         typer.echo(json.dumps(facts))
         return
     typer.echo(
-        f"kept {tally.kept} of {n} scenes with {tally.twins} unperturbed twins in {store.folder} "
+        f"kept {tally.kept} of {n} scenes with {len(tally.bases)} unperturbed twins in {recipe.folder} "
         f"({progress.rate:.0f} scenes/s, {progress.seconds:.1f} s)"
     )
+    if commit:
+        typer.echo(f"committed as {commit.branch}@{commit.number} ({commit.content_id[:12]})")
     if tally.rejected:
         table = Table("rejected by", "times", "of attempts", title="rejected attempts", title_justify="left")
         for reason, count in tally.rejected.most_common():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from library.folder import library_error
+from library.files import library_error
 from scenegen.cells.loader import BUILTIN, builtin_text
 from scenegen.errors import InvalidOption, UnknownName
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from library.folder import SCRATCH, FolderLibrary
+from library.files import SCRATCH, FolderFiles
 from library.keeper import Keeper
 from library.row import Line
+from library.versioned import USD
 from scenegen.axes.axis import AxisContext
 from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
@@ -18,6 +20,7 @@ from scenegen.expand import Expander, Expansion, Session
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.folder import catalogue_with_folder
 from scenegen.place import PlaceOptions
+from scenegen.usd.files import CELLS
 from scenegen.usd.writer import SceneWriter
 from validators.check import CheckContext
 from validators.plan import all_checks
@@ -42,17 +45,16 @@ class Workshop:
     writer: SceneWriter
 
     @classmethod
-    def of(cls, cell: Cell, parts: Catalogue, *, library: Path | None = None, scratch: Path | None = None) -> Workshop:
+    def of(cls, cell: Cell, parts: Catalogue, *, robots: Path | None = None, scratch: Path | None = None) -> Workshop:
         """Build everything; takes about a second.
 
         Args:
             cell: The cell.
             parts: The parts of its inventory.
-            library: Folder of the library, which holds the robot's file if the cell names one.
+            robots: Where the robot's file lies, if the cell names one.
             scratch: Where scratch files go; by default among the system's temporary files.
         """
         context, writer = CheckContext.of(cell, parts), SceneWriter(cell, parts)
-        robots = library / "cells" if library else None
         usd = usd_stage_check(cell, parts, writer=writer, robots=robots, scratch=scratch)
         checker = Checker(context, all_checks(), usd=usd)
         return cls(cell, parts, context, checker, writer)
@@ -69,6 +71,15 @@ class Workshop:
         )
 
 
+class UsdFiles(StrEnum):
+    """When the USD layers of scenes are written."""
+
+    ALL = "all"
+    """When the scene is kept."""
+    LAZY = "lazy"
+    """When somebody asks for them."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """All that a process needs to make and keep scenes of one expansion; picklable."""
@@ -77,17 +88,13 @@ class Recipe:
     cell: Cell
     parts: Catalogue
     expansion: Expansion
-    plan_id: str
+    usd: UsdFiles = UsdFiles.ALL
 
-    def __call__(self) -> Callable[[list[int]], list[tuple[Line, ...]]]:
-        """Build the worker: from indices to the rows of what was kept."""
-        folder = Path(self.folder)  # what a killed process leaves in its scratch folder, the next writer clears
-        workshop = Workshop.of(self.cell, self.parts, library=folder, scratch=folder / SCRATCH)
+    def __call__(self) -> Callable[[list[int]], list[Line]]:
+        """Build the worker: from indices to the lines of what was kept."""
+        root = Path(self.folder, USD)
+        workshop = Workshop.of(self.cell, self.parts, robots=root / CELLS, scratch=Path(self.folder, SCRATCH))
         expander = Expander(self.expansion, workshop.session(self.expansion))
-        keeper = Keeper(
-            FolderLibrary(self.folder),
-            workshop.writer,
-            expansion_id=self.expansion.content_id,
-            plan_id=self.plan_id,
-        )
+        usd = FolderFiles(root) if self.usd is UsdFiles.ALL else None
+        keeper = Keeper(workshop.writer, expansion_id=self.expansion.content_id, usd=usd)
         return lambda indices: [keeper.keep(expander.make(index)) for index in indices]

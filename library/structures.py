@@ -1,0 +1,67 @@
+"""What all scenes of a cell share in a library: the cell's layer and specification, its robot, its parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from library.commit import FileFacts, file_hash
+from library.versioned import USD, VersionedLibrary
+from scenegen.cell import Cell
+from scenegen.errors import InvalidRecord, LibraryError
+from scenegen.parts.catalogue import Catalogue
+from scenegen.usd.files import asset_path, cell_path, cell_record_path
+from scenegen.usd.part_file import part_bytes
+from scenegen.usd.writer import SceneWriter
+
+
+def keep_structures(
+    library: VersionedLibrary, cell: Cell, parts: Catalogue, *, robots: Path | None = None
+) -> dict[str, FileFacts]:
+    """Write what all scenes of a cell share, durably; files that are there already stay as they are.
+
+    Args:
+        library: The library.
+        cell: The cell.
+        parts: The parts of its inventory.
+        robots: Where the robot's USD file lies that the cell names.
+
+    Returns:
+        The files, for a commit.
+
+    Raises:
+        InvalidRecord: The robot's file is missing.
+        LibraryError: Another file of its name is there, or the disk is full or not writable.
+    """
+    cell_id = cell.content_id
+    files = _keep(library, cell_path(cell_id), SceneWriter(cell, parts).cell_layer().encode())
+    files |= _keep(library, cell_record_path(cell_id), cell.canonical_json().encode())
+    for part in parts.values():
+        path = f"{USD}/{asset_path(part)}"
+        if library.files.local(path).exists():  # other versions of OpenUSD may write other bytes for the same part
+            data = library.files.read(path)
+            files[path] = FileFacts(size=len(data), sha256=file_hash(data))
+        else:
+            files |= library.keep_file(path, part_bytes(part))
+    return files | _robot(library, cell, robots)
+
+
+def _robot(library: VersionedLibrary, cell: Cell, robots: Path | None) -> dict[str, FileFacts]:
+    """Keep the robot's USD file, which the cell's layer refers to."""
+    usd = cell.robot.usd
+    if usd is None or robots is None:
+        return {}
+    try:
+        return _keep(library, f"{Path(cell_path(cell.content_id)).parent}/{usd}", (robots / usd).read_bytes())
+    except FileNotFoundError:
+        raise InvalidRecord(str(robots), [f"robot.usd: {usd} - accepted: a file beside the cell file"]) from None
+
+
+def _keep(library: VersionedLibrary, name: str, data: bytes) -> dict[str, FileFacts]:
+    path = f"{USD}/{name}"
+    facts = FileFacts(size=len(data), sha256=file_hash(data))
+    target = library.files.local(path)
+    if target.exists() and library.files.digest(path) != facts.sha256:
+        raise LibraryError(
+            str(target), "another file of that name is in the library", "rename yours, or choose another --library"
+        )
+    return {path: facts} if target.exists() else library.keep_file(path, data)

@@ -1,0 +1,73 @@
+"""`scenegen library sheet`: a contact sheet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import cycle, islice
+from pathlib import Path
+
+import typer
+
+from library.files import library_error
+from library.layers import Layers
+from library.row import Row
+from library.snapshot import Snapshot
+from scenegen.commands.describe import describe_axes
+from scenegen.commands.library_list import varies
+from scenegen.commands.opened import LIBRARY, VERSION, open_version
+from scenegen.errors import InvalidOption
+from scenegen.imaging.sheet import SheetEntry, contact_sheet
+
+app = typer.Typer()
+
+
+@app.command()
+def sheet(
+    library: str = LIBRARY,
+    version: str = VERSION,
+    output: Path = typer.Option(Path("sheet.png"), "-o", "--output", help="Picture to write."),
+    axis: str = typer.Option("", help="Only scenes that vary this axis."),
+    count: int = typer.Option(24, min=1, max=200, help="How many scenes to show."),
+    camera: str = typer.Option("view", help="A camera of the cell, or `view` for an overview."),
+) -> None:
+    """Draw a contact sheet: scenes spread evenly over the library, each with its axes and severity."""
+    store, snapshot = open_version(library, version)
+    kept = list(snapshot.rows(where=varies(axis)))
+    rows = [row for row in kept if row.kind != "base"] or kept
+    if not rows:
+        raise InvalidOption("--axis", axis or "(all)", "an axis of which the library holds scenes")
+    layers = Layers(store, snapshot)
+    entries = [entry_of(snapshot, layers, row) for row in spread(rows, count)]
+    picture = contact_sheet(entries, camera=camera)
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        picture.save(output)
+    except OSError as error:
+        raise library_error(output, error) from error
+    typer.echo(f"wrote {output}: {len(entries)} of {len(rows)} scenes")
+
+
+def entry_of(snapshot: Snapshot, layers: Layers, row: Row) -> SheetEntry:
+    """Build a kept scene for a picture."""
+    cell, parts = layers.cell_and_parts(row)
+    title, text = describe_axes(row)
+    return SheetEntry(cell, parts, snapshot.scenario(row), title=title or "base", text=text)
+
+
+def spread(rows: Sequence[Row], count: int) -> list[Row]:
+    """Choose rows so that every axis and level is seen before one is seen twice; in the order of axes and levels."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(describe_axes(row)[0], []).append(row)
+    in_turn = sorted(groups, key=lambda name: (_levels(groups[name][0]), name))
+    shares = Counter(islice(cycle(in_turn), min(count, len(rows))))
+    chosen = []
+    for name in sorted(shares):
+        group, share = groups[name], min(shares[name], len(groups[name]))
+        chosen += [group[index * len(group) // share] for index in range(share)]
+    return chosen
+
+
+def _levels(row: Row) -> tuple[int, ...]:
+    return tuple(setting.level for setting in row.provenance.axes)
