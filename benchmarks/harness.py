@@ -34,7 +34,7 @@ def machine() -> dict[str, Any]:
     """Describe the machine and the packages that were measured."""
     info = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").exists() else ""
     models = [line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name")]
-    packages = ("scenegen", "numpy", "mujoco", "usd-exchange", "embreex", "shapely", "trimesh")
+    packages = ("scenegen", "numpy", "mujoco", "usd-exchange", "embreex", "shapely", "trimesh", "pylance", "pyarrow", "duckdb")
     return {
         "processor": models[0] if models else platform.processor(),
         "cores": os.cpu_count(),
@@ -65,8 +65,10 @@ def ask_peer(script: Path, *arguments: str | Path, timeout_s: float = 900) -> An
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def write_result(folder: Path, rows: Rows, *, title: str, notes: Sequence[str], load_before: float) -> None:
-    """Write `result.json` and `result.md` beside a benchmark, and print the latter."""
+def write_result(
+    folder: Path, rows: Rows, *, title: str, notes: Sequence[str], load_before: float, name: str = "result"
+) -> None:
+    """Write `<name>.json` and `<name>.md` beside a benchmark, and print the latter."""
     command = " ".join(["python", str(Path(sys.argv[0]).resolve().relative_to(ROOT)), *sys.argv[1:]])
     facts = {
         "date": datetime.datetime.now(tz=datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -74,7 +76,7 @@ def write_result(folder: Path, rows: Rows, *, title: str, notes: Sequence[str], 
         "load_average": [round(load_before, 2), round(os.getloadavg()[0], 2)],
         "machine": machine(),
     }
-    (folder / "result.json").write_text(json.dumps({**facts, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    (folder / f"{name}.json").write_text(json.dumps({**facts, "rows": rows}, indent=1) + "\n", encoding="utf-8")
     about = facts["machine"]
     lines = [
         f"# {title}",
@@ -88,7 +90,7 @@ def write_result(folder: Path, rows: Rows, *, title: str, notes: Sequence[str], 
         "",
     ]
     text = "\n".join(lines)
-    (folder / "result.md").write_text(text, encoding="utf-8")
+    (folder / f"{name}.md").write_text(text, encoding="utf-8")
     print(text)
 
 

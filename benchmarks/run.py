@@ -6,7 +6,11 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NAMES = ("placement", "authoring", "collision", "settle", "expand")
+SCRIPTS = {
+    **{name: f"{name}/run.py" for name in ("placement", "authoring", "collision", "settle", "expand")},
+    "library": "library/scale.py",
+}
+NAMES = tuple(SCRIPTS)
 
 
 def main() -> int:
@@ -20,7 +24,7 @@ def main() -> int:
         parser.error(f"unknown benchmark {unknown[0]!r} - accepted: {', '.join(NAMES)}")
     failed = []
     for name in options.names or NAMES:
-        command = [sys.executable, HERE / name / "run.py", *(["--long"] if options.long else [])]
+        command = [sys.executable, HERE / SCRIPTS[name], *(["--long"] if options.long else [])]
         if subprocess.run(command, check=False).returncode:
             failed.append(name)
     if failed:

@@ -22,6 +22,9 @@ FORMAT = 2
 BRANCH_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 BranchName = Annotated[str, Field(pattern=BRANCH_PATTERN)]
 MAIN = "main"
+COPIES = "copies"
+"""Folder of second copies of commits, tags and `library.json`: written after the file itself, so that the loss of one,
+even of the newest commit, is seen and can be mended."""
 
 
 def file_hash(data: bytes) -> str:

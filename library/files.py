@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
+import re
 import secrets
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -22,8 +24,10 @@ _REMEDIES = {
     errno.EDQUOT: ("the disk quota is used up", "free some room and run the command again; what was kept stays"),
     errno.EFBIG: ("the file-size limit is reached", "raise the limit and run the command again; what was kept stays"),
     errno.EMFILE: ("too many files are open", "raise the limit of open files (ulimit -n) and run the command again"),
+    errno.ENFILE: ("too many files are open", "close other programs and run the command again"),
     errno.EACCES: ("no permission to write", "choose another folder with --library, or change its permissions"),
     errno.EPERM: ("no permission to write", "choose another folder with --library, or change its permissions"),
+    errno.EIO: ("the disk reports an error", "check the disk; `scenegen library verify` tells what is damaged"),
     errno.EROFS: ("the file system is read-only", "choose another folder with --library"),
     errno.ENOTDIR: ("a part of the path is a file", "choose another folder with --library"),
     errno.EEXIST: ("a file of that name is in the way", "choose another folder with --library"),
@@ -37,12 +41,28 @@ def library_error(path: Path | str, error: OSError) -> LibraryError:
     return LibraryError(str(path), reason, remedy)
 
 
-def _unreadable(path: Path, error: OSError) -> LibraryError:
+def unreadable(path: Path, error: OSError) -> LibraryError:
+    """Say that a file is there and cannot be read."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return library_error(path, error)
     return LibraryError(
         str(path),
         f"cannot be read ({error.strerror})",
         "check the disk and the file's permissions; `scenegen library verify` tells what else is damaged",
     )
+
+
+def require_usable(folder: Path) -> None:
+    """Refuse a path that Lance and USD cannot name.
+
+    Raises:
+        LibraryError: It holds control characters, or bytes that are no UTF-8.
+    """
+    path = os.path.abspath(folder)
+    if re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", path):
+        raise LibraryError(
+            ascii(path), "the path holds control characters or bytes that are no UTF-8", "choose another --library"
+        )
 
 
 @dataclass(frozen=True)
@@ -109,6 +129,8 @@ class FolderFiles:
         self.folder = Path(folder)
         self._folders: set[str] = set()
         """Folders that are there, relative to the root."""
+        self._durable: set[str] = set()
+        """Folders whose own names are durable."""
 
     def create(self, path: str, data: bytes) -> bool:
         """Write a file that must not be there yet; see `Files.create`.
@@ -119,8 +141,7 @@ class FolderFiles:
         """
         target, scratch = f"{self.folder}/{path}", self._scratch()
         try:
-            self._make_folder(os.path.dirname(path))
-            self._write(scratch, data, durable=True)
+            self._begin(path, scratch, data, durable=True)
             try:
                 os.link(scratch, target)
             except FileExistsError:
@@ -141,8 +162,7 @@ class FolderFiles:
         """
         target, scratch = f"{self.folder}/{path}", self._scratch()
         try:
-            self._make_folder(os.path.dirname(path))
-            self._write(scratch, data, durable=durable)
+            self._begin(path, scratch, data, durable=durable)
             os.replace(scratch, target)
             if durable:
                 self._sync_folder(os.path.dirname(target))
@@ -162,7 +182,7 @@ class FolderFiles:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise _unreadable(self.folder / path, error) from error
+            raise unreadable(self.folder / path, error) from error
 
     def digest(self, path: str) -> str:
         """Return the SHA-256 of a file; see `Files.digest`.
@@ -176,7 +196,7 @@ class FolderFiles:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise _unreadable(self.folder / path, error) from error
+            raise unreadable(self.folder / path, error) from error
 
     def list(self, folder: str) -> Iterator[Listed]:
         """List all files at and below a folder; see `Files.list`."""
@@ -211,6 +231,23 @@ class FolderFiles:
         except OSError as error:
             raise library_error(self.folder / path, error) from error
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold back other processes that want to be alone here; the kernel lets them in when this one ends.
+
+        Raises:
+            LibraryError: The folder is not there.
+        """
+        try:
+            descriptor = os.open(self.folder, os.O_RDONLY)
+        except OSError as error:
+            raise library_error(self.folder, error) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
     def local(self, path: str) -> Path:
         """Return the file's path on disk."""
         return self.folder / path
@@ -235,6 +272,16 @@ class FolderFiles:
     def _scratch(self) -> str:
         return f"{self.folder}/{SCRATCH}/{os.getpid()}-{secrets.token_hex(4)}"
 
+    def _begin(self, path: str, scratch: str, data: bytes, *, durable: bool) -> None:
+        """Write a file under its first name, in folders that are there."""
+        self._make_folder(os.path.dirname(path))
+        try:
+            self._write(scratch, data, durable=durable)
+        except FileNotFoundError:  # the folder for scratch files was removed since
+            self._folders.clear()
+            self._make_folder(os.path.dirname(path))
+            self._write(scratch, data, durable=durable)
+
     def _make_folder(self, folder: str) -> None:
         for one in (folder, SCRATCH):
             if one not in self._folders:
@@ -253,8 +300,22 @@ class FolderFiles:
             os.close(descriptor)
 
     def _sync_folder(self, folder: str) -> None:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        """Make the names in a folder durable, and once its own name as well, up to the root's."""
+        root = str(self.folder)
+        _sync(folder)
+        while folder not in self._durable and folder != root:
+            self._durable.add(folder)
+            folder = os.path.dirname(folder)
+            _sync(folder)
+        if root not in self._durable:
+            self._durable.add(root)
+            with suppress(PermissionError):  # the folder around a library need not be ours
+                _sync(os.path.dirname(os.path.abspath(root)))
+
+
+def _sync(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

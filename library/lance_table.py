@@ -7,11 +7,14 @@ it. Lance's data files never change once written.
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import lance
@@ -20,7 +23,9 @@ from lance.fragment import FragmentMetadata, LanceFragment, write_fragments
 
 from library.commit import FileFacts, TableVersion, damaged
 from library.files import Files, library_error
+from library.lance_file import require_whole
 from library.tables import ROW_HASH, Columns, Table, is_proved
+from scenegen.errors import LibraryError
 
 STORAGE_VERSION = "2.1"
 """Lance's file format."""
@@ -30,6 +35,11 @@ LARGE = 100_000
 """Rows of a fragment that is not joined any more."""
 ASKED = 5_000
 """Most values in one lookup."""
+
+_OS_ERROR = re.compile(r"os error (\d+)")
+"""How Rust names an error of the operating system in a sentence."""
+
+BOOKKEEPING = re.compile(r"^tables/[^/]+/_versions/(?!d\d+\.manifest$)")
 
 _checked: dict[tuple[str, int, int, int], str] = {}
 """Files that this process has read and hashed: path, size, time of change and inode -> hash."""
@@ -97,7 +107,9 @@ class LanceTable:
         if dataset is None:
             return pa.schema([self.table.schema.field(name) for name in names]).empty_table()
         with self._lance_errors():
-            return dataset.scanner(columns=names, filter=where, scan_in_order=True).to_table()
+            there = [name for name in names if name in dataset.schema.names]
+            found = dataset.scanner(columns=there, filter=where, scan_in_order=True).to_table()
+        return found if there == names else _fitted(found, pa.schema([self.table.schema.field(name) for name in names]))
 
     def batches(self, *, where: str | None = None, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Like `scan`, in batches: memory stays flat."""
@@ -118,30 +130,51 @@ class LanceTable:
     def appended(self, rows: Sequence[Columns]) -> Written:
         """Write a new version with more rows; nobody sees it before a commit names it.
 
+        Columns that another version of scenegen wrote, and this one does not know, stay; columns that are new here are
+        null in the rows that are there.
+
         Raises:
             LibraryError: The disk is full or not writable, or this version is damaged.
         """
         with self._lance_errors():
             self._ensure()
-            fragments = write_fragments(self.table.arrow(list(rows)), self._uri)
             before = self.dataset
-            if before is None or len(_large_and_small(before)[1]) >= FRAGMENTS:
-                return self._rewritten(before, fragments)
+            names = self.table.schema.names
+            unknown = [field for field in before.schema if field.name not in names] if before is not None else []
+            schema = pa.schema([*self.table.schema, *unknown])
+            fragments = self._written(_fitted(self.table.arrow(list(rows)), schema))
+            if before is None or before.schema != schema or len(_large_and_small(before)[1]) >= FRAGMENTS:
+                return self._rewritten(before, fragments, schema)
             version = self._commit(lance.LanceOperation.Append(fragments), before.version)
             old = {fragment.fragment_id for fragment in before.get_fragments()}
             return self._indexed(version, lambda fragment: fragment not in old)
 
-    def _rewritten(self, before: lance.LanceDataset | None, fresh: list[FragmentMetadata]) -> Written:
-        """Join the small fragments at the end of a version into one, and add the fresh ones."""
+    def _rewritten(
+        self, before: lance.LanceDataset | None, fresh: list[FragmentMetadata], schema: pa.Schema
+    ) -> Written:
+        """Join the small fragments at the end of a version into one, and add the fresh ones.
+
+        All fragments are joined where their columns are others than the schema's.
+        """
         large, small = _large_and_small(before)
+        if before is not None and before.schema != schema:
+            large, small = [], [*large, *small]
         joined: list[FragmentMetadata] = []
         if small:
-            batches = (batch for one in small for batch in one.to_batches())
-            reader = pa.RecordBatchReader.from_batches(self.table.schema, batches)
-            joined = write_fragments(reader, self._uri, schema=self.table.schema)
+            batches = (
+                fitted
+                for one in small
+                for batch in one.to_batches()
+                for fitted in _fitted(pa.Table.from_batches([batch]), schema).to_batches()
+            )
+            joined = self._written(pa.RecordBatchReader.from_batches(schema, batches))
         fragments = [*(one.metadata for one in large), *joined, *fresh]
-        operation = lance.LanceOperation.Overwrite(self.table.schema, fragments)
+        operation = lance.LanceOperation.Overwrite(schema, fragments)
         return self._indexed(self._commit(operation, None), lambda _: True)
+
+    def _written(self, rows: pa.Table | pa.RecordBatchReader) -> list[FragmentMetadata]:
+        """Write rows; the numbers of their columns follow from their own schema, whatever others wrote here."""
+        return write_fragments(rows, self._uri, mode="overwrite", data_storage_version=STORAGE_VERSION)
 
     def _indexed(self, dataset: lance.LanceDataset, chosen: Callable[[int], bool]) -> Written:
         fragments = [one.fragment_id for one in dataset.get_fragments() if chosen(one.fragment_id)]
@@ -161,10 +194,14 @@ class LanceTable:
     def _ensure(self) -> None:
         """Make the dataset, empty, if it is not there; detached versions need something to be detached from."""
         versions = self._files.local(f"{self.table.path}/_versions")
-        if not versions.is_dir() or not any(name.endswith(".manifest") for name in os.listdir(versions)):
+        if not _has_versions(versions):
             empty = self.table.schema.empty_table()
             os.makedirs(versions.parent, exist_ok=True)
-            lance.write_dataset(empty, self._uri, mode="create", data_storage_version=STORAGE_VERSION)
+            try:
+                lance.write_dataset(empty, self._uri, mode="create", data_storage_version=STORAGE_VERSION)
+            except OSError:  # another writer may have been quicker
+                if not _has_versions(versions):
+                    raise
 
     def _paths(self, dataset: lance.LanceDataset) -> Iterator[str]:
         """Name all files that a version is read from."""
@@ -177,9 +214,10 @@ class LanceTable:
                 yield from (one.path for one in self._files.list(folder))
 
     def _facts(self, path: str) -> FileFacts:
-        """Return what a file is; one that was written just now is made durable first."""
+        """Return what a file is; one that was written just now is looked at for gaps and made durable first."""
         if path in self.known:
             return self.known[path]
+        require_whole(self._files.local(path))
         self._files.sync(path)
         return FileFacts(size=self._files.local(path).stat().st_size, sha256=self._files.digest(path))
 
@@ -196,28 +234,40 @@ class LanceTable:
 
     @property
     def _uri(self) -> str:
-        return str(self._files.local(self.table.path))
+        return os.path.abspath(self._files.local(self.table.path))  # of a relative path Lance might make an address
 
     @contextmanager
     def _lance_errors(self) -> Iterator[None]:
         """Turn what Lance raises into sentences: a full disk, or damage that the check of hashes has to name."""
         try:
             yield
-        except OSError as error:
+        except LibraryError:
+            raise
+        except (OSError, ValueError, RuntimeError, pa.ArrowException) as error:
             raise self._explained(error) from error
-        except (ValueError, RuntimeError, pa.ArrowException) as error:
-            raise damaged(self._uri, str(error).splitlines()[0][:200]) from error
 
-    def _explained(self, error: OSError) -> OSError:
-        if error.errno:
-            return library_error(self._uri, error)
-        known = {"No space left": 28, "File too large": 27, "Read-only file system": 30, "Permission denied": 13}
-        for text, number in known.items():
-            if text in str(error):
-                return library_error(self._uri, OSError(number, text))
-        if "Too many open files" in str(error):
-            return library_error(self._uri, OSError(24, "Too many open files"))
+    def _explained(self, error: Exception) -> LibraryError:
+        found = _OS_ERROR.search(str(error))
+        number = (error.errno if isinstance(error, OSError) else None) or (int(found[1]) if found else 0)
+        if number not in (0, errno.ENOENT):
+            return library_error(self._uri, OSError(number, os.strerror(number)))
         return damaged(self._uri, str(error).splitlines()[0][:200])
+
+
+def _fitted(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Put columns in a schema's order, with nulls for those that are not there."""
+    names = rows.schema.names
+    columns = [rows.column(one.name) if one.name in names else pa.nulls(len(rows), one.type) for one in schema]
+    return pa.table(columns, schema=schema)
+
+
+def _has_versions(folder: Path) -> bool:
+    return folder.is_dir() and any(name.endswith(".manifest") for name in os.listdir(folder))
+
+
+def is_bookkeeping(path: str) -> bool:
+    """Tell Lance's own files of a table from those of a version: made once, and looked for by each writer."""
+    return BOOKKEEPING.match(path) is not None
 
 
 def _large_and_small(dataset: lance.LanceDataset | None) -> tuple[list[LanceFragment], list[LanceFragment]]:
@@ -227,8 +277,16 @@ def _large_and_small(dataset: lance.LanceDataset | None) -> tuple[list[LanceFrag
     return fragments[:end], fragments[end:]
 
 
-def check_file(files: Files, path: str, facts: FileFacts) -> None:
+def check_file(files: Files, path: str, facts: FileFacts, *, again: bool = False) -> None:
     """Hold a file against its size and hash; a file that did not change since is not read twice by one process.
+
+    Bits that rot change neither size nor time: a process that has read a file before does not see that they did.
+
+    Args:
+        files: The library's files.
+        path: The file.
+        facts: What it must be.
+        again: Read it whatever was read before.
 
     Raises:
         LibraryError: The file is damaged, missing or unreadable; names it.
@@ -241,7 +299,7 @@ def check_file(files: Files, path: str, facts: FileFacts) -> None:
     except OSError as error:
         raise library_error(target, error) from error
     key = (str(target), found.st_size, found.st_mtime_ns, found.st_ino)
-    if key not in _checked:
+    if again or key not in _checked:
         _checked[key] = files.digest(path)
     if found.st_size != facts.size or _checked[key] != facts.sha256:
         raise damaged(str(target), f"its SHA-256 is not {facts.sha256[:12]}…")

@@ -45,6 +45,12 @@ class Snapshot:
         """What people decided about its scenarios."""
         return Curated.of(self.table(CURATION.name).scan().to_pylist())
 
+    @property
+    def scenes(self) -> int:
+        """How many scenarios are members of the set: without what was dropped, is in quarantine or was rejected."""
+        table, hidden = self.table(SCENARIOS.name), self.curated.hidden
+        return table.rows - (len(table.look_up("scenario_id", hidden)) if hidden else 0)
+
     def rows(self, *, where: str | None = None, everything: bool = False) -> Iterator[Row]:
         """Iterate over the scenarios in the order in which they were kept.
 

@@ -15,15 +15,17 @@ from scenegen.usd.writer import SceneWriter
 
 
 def keep_structures(
-    library: VersionedLibrary, cell: Cell, parts: Catalogue, *, robots: Path | None = None
+    library: VersionedLibrary, cell: Cell, parts: Catalogue, *, beside: Path | None = None
 ) -> dict[str, FileFacts]:
-    """Write what all scenes of a cell share, durably; files that are there already stay as they are.
+    """Write what all scenes of a cell share, durably; files that are there already keep their content.
+
+    They are written again nevertheless: `gc` tells by their age that nobody uses them.
 
     Args:
         library: The library.
         cell: The cell.
         parts: The parts of its inventory.
-        robots: Where the robot's USD file lies that the cell names.
+        beside: The cell's file; the robot's USD file that the cell names lies in its folder.
 
     Returns:
         The files, for a commit.
@@ -38,22 +40,21 @@ def keep_structures(
     for part in parts.values():
         path = f"{USD}/{asset_path(part)}"
         if library.files.local(path).exists():  # other versions of OpenUSD may write other bytes for the same part
-            data = library.files.read(path)
-            files[path] = FileFacts(size=len(data), sha256=file_hash(data))
+            files |= library.keep_file(path, library.files.read(path))
         else:
             files |= library.keep_file(path, part_bytes(part))
-    return files | _robot(library, cell, robots)
+    return files | _robot(library, cell, beside)
 
 
-def _robot(library: VersionedLibrary, cell: Cell, robots: Path | None) -> dict[str, FileFacts]:
+def _robot(library: VersionedLibrary, cell: Cell, beside: Path | None) -> dict[str, FileFacts]:
     """Keep the robot's USD file, which the cell's layer refers to."""
     usd = cell.robot.usd
-    if usd is None or robots is None:
+    if usd is None or beside is None:
         return {}
     try:
-        return _keep(library, f"{Path(cell_path(cell.content_id)).parent}/{usd}", (robots / usd).read_bytes())
+        return _keep(library, f"{Path(cell_path(cell.content_id)).parent}/{usd}", (beside.parent / usd).read_bytes())
     except FileNotFoundError:
-        raise InvalidRecord(str(robots), [f"robot.usd: {usd} - accepted: a file beside the cell file"]) from None
+        raise InvalidRecord(str(beside), [f"robot.usd: {usd} - accepted: a file beside the cell file"]) from None
 
 
 def _keep(library: VersionedLibrary, name: str, data: bytes) -> dict[str, FileFacts]:
@@ -64,4 +65,4 @@ def _keep(library: VersionedLibrary, name: str, data: bytes) -> dict[str, FileFa
         raise LibraryError(
             str(target), "another file of that name is in the library", "rename yours, or choose another --library"
         )
-    return {path: facts} if target.exists() else library.keep_file(path, data)
+    return library.keep_file(path, data)

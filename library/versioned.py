@@ -7,6 +7,7 @@ tags/<tag>.json                       names of versions, given once
 tables/<table>.lance                  Lance datasets; only versions that a commit names count
 records/<id>.json                     check plans, expansions, cells that rows name
 usd/v1/{cells,assets,layouts,scenes}  USD files, named by the content that they are made of
+copies/                               second copies of library.json, commits and tags
 staging/<expansion>.jsonl             journals: what unfinished expansions have made so far
 scratch/, cache/                      files that are being written; files that can be made again
 ```
@@ -29,15 +30,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from library.commit import FORMAT, MAIN, Commit, FileFacts, advanced, file_hash, too_new
-from library.files import FolderFiles, library_error
-from library.history import History, Tag
+from library.commit import COPIES, FORMAT, MAIN, Commit, FileFacts, advanced, damaged, file_hash, too_new
+from library.files import FolderFiles, library_error, require_usable, unreadable
+from library.history import History, Tag, require_branch_name
 from library.lance_table import LanceTable
 from library.row import ROW_HASH
 from library.snapshot import Snapshot
 from library.tables import TABLES, Columns
 from scenegen.errors import LibraryError, UnknownName
-from scenegen.record import Record
+from scenegen.record import Record, canonical_text, content_hash
 
 NAME = "scenegen-library"
 MARKER = "library.json"
@@ -75,15 +76,17 @@ class Signature:
     def here(cls, message: str) -> Self:
         """Sign with this process' user, command line and installed packages."""
         command = (Path(sys.argv[0]).name, *sys.argv[1:])
+        command = tuple(one.encode(errors="backslashreplace").decode() for one in command)
         return cls(message, author=author(), command=command, packages=installed())
 
 
 def author() -> str:
     """Return who works here: SCENEGEN_AUTHOR, or the user's name."""
     try:
-        return os.environ.get("SCENEGEN_AUTHOR") or getpass.getuser()
+        name = os.environ.get("SCENEGEN_AUTHOR") or getpass.getuser()
     except (OSError, KeyError):
         return "unknown"
+    return "".join(one if one.isprintable() else "?" for one in name)[:200]
 
 
 def installed() -> dict[str, str]:
@@ -95,6 +98,12 @@ def installed() -> dict[str, str]:
 def now() -> str:
     """Return the time, ISO 8601, UTC."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
+
+
+def marker(name: str, *, version: int = FORMAT) -> bytes:
+    """Return the bytes of `library.json`: what the folder is, and the hash of that."""
+    facts = {"format": NAME, "version": version, "name": name}
+    return json.dumps({"id": content_hash(canonical_text(facts).encode()), **facts}, indent=1).encode()
 
 
 class VersionedLibrary:
@@ -118,13 +127,15 @@ class VersionedLibrary:
         Raises:
             LibraryError: The folder holds something else, is of another format, or cannot be written.
         """
-        library, marker = cls(folder), Path(folder) / MARKER
+        library = cls(folder)
+        require_usable(library.folder)
         try:
-            if not marker.is_file():
+            if not (library.folder / MARKER).is_file():
                 _require_empty(library.folder)
                 library.folder.mkdir(parents=True, exist_ok=True)
-                facts = {"format": NAME, "version": FORMAT, "name": library.folder.absolute().name}
-                library.files.create(MARKER, json.dumps(facts).encode())
+                data = marker(library.folder.absolute().name)
+                library.files.create(MARKER, data)
+                library.files.put(f"{COPIES}/{MARKER}", data, durable=True)
             if not os.access(library.folder, os.W_OK):
                 raise PermissionError(errno.EACCES, "no permission")
         except OSError as error:
@@ -140,6 +151,7 @@ class VersionedLibrary:
             LibraryError: There is no library, or its format is another one.
         """
         library = cls(folder)
+        require_usable(library.folder)
         library._check_format()
         return library
 
@@ -200,6 +212,7 @@ class VersionedLibrary:
             if commit is None:
                 return None
             if self.files.create(commit.path, commit.to_file()) or self.history.read(branch, commit.number) == commit:
+                self._copy(commit)
                 return commit
         raise LibraryError(
             str(self.folder), f"others committed {TRIES} times while this writer tried", "run the command again"
@@ -209,15 +222,19 @@ class VersionedLibrary:
         """Begin a branch at a commit, or close it.
 
         Raises:
+            InvalidOption: The name cannot be one.
             LibraryError: A branch or a tag of that name exists.
         """
-        if not closed and (self.history.head(name) is not None or name in self.history.tags()):
-            raise LibraryError(str(self.folder), f"{name} names a branch or a tag already", "choose another name")
+        require_branch_name(name)
         commit = _following(origin, signature, branch=name).replaced(
             tables=origin.tables, files=origin.files, fingerprint=origin.fingerprint, closed=closed
         )
-        if not self.files.create(commit.path, commit.to_file()):
-            raise LibraryError(str(self.folder), f"branch {name} was changed meanwhile", "run the command again")
+        with self.files.alone():  # two processes may give one name to branches that begin at different numbers
+            if not closed and (self.history.head(name) is not None or name in self.history.tags()):
+                raise LibraryError(str(self.folder), f"{name} names a branch or a tag already", "choose another name")
+            if not self.files.create(commit.path, commit.to_file()):
+                raise LibraryError(str(self.folder), f"branch {name} was changed meanwhile", "run the command again")
+        self._copy(commit)
         return commit
 
     def tag(self, name: str, commit: Commit, *, note: str = "") -> Tag:
@@ -240,6 +257,9 @@ class VersionedLibrary:
             files = {path: facts for path, facts in files.items() if path not in table.known} | written.files
             tables[name], added[name] = written.version, len(fresh)
             fingerprint = advanced(fingerprint, [row[ROW_HASH] for row in fresh])
+        for path in changes.files.keys() & files.keys():
+            if changes.files[path] != files[path]:  # a name is given once: what is there now is not what was kept
+                raise damaged(str(self.files.local(path)), f"its SHA-256 is not {files[path].sha256[:12]}…")
         files |= changes.files
         if head is not None and not added and files == head.files:
             return None
@@ -247,13 +267,20 @@ class VersionedLibrary:
             tables=tables, files=files, fingerprint=fingerprint, added=added
         )
 
+    def _copy(self, commit: Commit) -> None:
+        self.files.put(f"{COPIES}/{commit.path}", commit.to_file(), durable=True)
+
     def _facts(self) -> dict[str, Any]:
         try:
-            facts = json.loads((self.folder / MARKER).read_text())
-            _ = facts["format"], facts["version"]
+            data = (self.folder / MARKER).read_bytes()
+            facts = json.loads(data)
+            if facts["format"] == NAME and facts["version"] <= FORMAT and not _is_marker(data, facts):
+                raise damaged(str(self.folder / MARKER), "its content does not match its hash")
         except FileNotFoundError:
             raise LibraryError(str(self.folder), "no library there", "make one with `scenegen expand`") from None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except OSError as error:
+            raise error if isinstance(error, LibraryError) else unreadable(self.folder / MARKER, error) from error
+        except (ValueError, KeyError, TypeError) as error:
             raise LibraryError(str(self.folder), f"{MARKER} cannot be read ({error})", "restore the file") from None
         return facts
 
@@ -269,22 +296,29 @@ class VersionedLibrary:
 
 
 def _following(head: Commit | None, signature: Signature, *, branch: str) -> Commit:
-    return Commit(
-        format=FORMAT,
-        branch=branch,
-        number=head.number + 1 if head else 0,
-        parent=head.ref if head else None,
-        message=signature.message,
-        author=signature.author,
-        time=now(),
-        command=signature.command,
-        packages=dict(signature.packages),
-    )
+    facts = {
+        "format": FORMAT,
+        "branch": branch,
+        "number": head.number + 1 if head else 0,
+        "parent": head.ref if head else None,
+        "message": signature.message,
+        "author": signature.author,
+        "time": now(),
+        "command": signature.command,
+        "packages": dict(signature.packages),
+    }
+    return Commit.from_data(facts, what="commit")
+
+
+def _is_marker(data: bytes, facts: Mapping[str, Any]) -> bool:
+    without_hash = {name: facts[name] for name in ("format", "version", "name")}
+    return data in (marker(facts["name"], version=facts["version"]), json.dumps(without_hash).encode())
 
 
 def _require_empty(folder: Path) -> None:
     """Refuse to make a library among other files; what an interrupted `create` left does not count."""
-    if folder.is_dir() and any(one.name != "scratch" for one in folder.iterdir()):
+    others = folder.is_dir() and any(one.name != "scratch" for one in folder.iterdir())
+    if others and not (folder / MARKER).is_file():  # looked for last: another process may make the library meanwhile
         raise LibraryError(
             str(folder), "the folder holds other files and is no library", "choose an empty or a new folder"
         )

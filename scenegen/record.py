@@ -118,6 +118,8 @@ class Record(BaseModel):
         """
         try:
             data = json.loads(text)
+        except RecursionError:
+            raise InvalidRecord(what or cls.__name__, ["not JSON (it is nested too deeply)"]) from None
         except ValueError as error:
             raise InvalidRecord(what or cls.__name__, [f"not JSON ({error})"]) from error
         return cls.from_data(data, what=what)

@@ -45,10 +45,13 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "manifold3d": ("scenegen.parts", "scenegen.imaging"),
     "coacd": ("scenegen.parts",),
     "embreex": ("scenegen.imaging", "scenegen.parts"),
+    "lance": ("library",),
+    "pyarrow": ("library",),
+    "duckdb": ("library",),
 }
 """Who may import a heavy package, anywhere in its code."""
 
-NOT_AT_START = ("pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp")
+NOT_AT_START = ("pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp", "lance", "duckdb")
 """What neither `import scenegen` nor `scenegen --help` may load."""
 
 LAST_DEFENCE = ("scenegen.cli.main",)

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from library.folder import FolderLibrary
+from library.row import Row
+from library.versioned import USD, VersionedLibrary
 
 
 def scenegen(*arguments: str, cwd: Path, expect: int = 0) -> subprocess.CompletedProcess[str]:
@@ -22,8 +23,20 @@ def scenegen(*arguments: str, cwd: Path, expect: int = 0) -> subprocess.Complete
     return done
 
 
-def manifest(folder: Path) -> list[str]:
-    return (folder / "manifest.jsonl").read_text().splitlines()
+def rows(folder: Path) -> list[Row]:
+    """All scenes of a library's newest version, sorted."""
+    return sorted(VersionedLibrary.open(folder).at().rows(), key=Row.canonical_json)
+
+
+def waiting(folder: Path) -> int:
+    """How many lines the journals of a library hold."""
+    return sum(path.read_bytes().count(b"\n") for path in folder.glob("staging/*.jsonl"))
+
+
+def until_it_writes(folder: Path) -> None:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not waiting(folder):
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(
@@ -106,20 +119,20 @@ def test_expand_keeps_n_scenes_whatever_the_processes_and_the_interruptions(tmp_
         cwd=tmp_path,
     )
     scenegen("expand", "--axis", "pose", "--axis", "lighting", "--n", "44", "--library", "b", cwd=tmp_path)
-    assert sorted(manifest(tmp_path / "a")) == sorted(manifest(tmp_path / "b"))
-    rows = list(FolderLibrary.open(tmp_path / "a").rows())
-    assert sum(row.kind == "variant" for row in rows) == 44
+    assert rows(tmp_path / "a") == rows(tmp_path / "b")
+    kept = rows(tmp_path / "a")
+    assert sum(row.kind == "variant" for row in kept) == 44
     files = {path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("scenes/*/*.usda")}
-    assert len(files) == len({row.scenario_id for row in rows})
+    assert len(files) == len({row.scenario_id for row in kept})
     for file in files:
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
-    assert scenegen("check", "a", cwd=tmp_path).stdout.endswith(f"{len(rows)} scenes checked, 0 bad\n")
+    assert scenegen("check", "a", cwd=tmp_path).stdout.endswith(f"{len(kept)} scenes checked, 0 bad\n")
     done = scenegen(
         "expand", "--axis", "pose", "--axis", "lighting", "--n", "44", "--library", "a", "--json", cwd=tmp_path
     )
     report = json.loads(done.stdout.splitlines()[-1])
     assert (report["kept"], report["n"]) == (44, 44)
-    assert sorted(manifest(tmp_path / "a")) == sorted(manifest(tmp_path / "b"))
+    assert rows(tmp_path / "a") == rows(tmp_path / "b")
 
 
 def test_a_robot_that_the_cell_names_travels_with_the_library(tmp_path):
@@ -131,45 +144,54 @@ def test_a_robot_that_the_cell_names_travels_with_the_library(tmp_path):
     assert missing.stderr == "scenegen: cell.yaml: robot.usd: arm.usda - accepted: a file beside the cell file\n"
     (tmp_path / "arm.usda").write_text('#usda 1.0\n(\n    defaultPrim = "Arm"\n)\n\ndef Xform "Arm"\n{\n}\n')
     scenegen(*arguments, cwd=tmp_path)
-    assert (tmp_path / "scenarios" / "cells" / "arm.usda").is_file()
-    scene = next(tmp_path.glob("scenarios/scenes/*/*.usda"))
-    assert scenegen("check", str(scene.relative_to(tmp_path)), cwd=tmp_path).stdout.startswith("scenarios/scenes/")
+    assert (tmp_path / "scenarios" / USD / "cells" / "arm.usda").is_file()
+    scene = next(tmp_path.glob(f"scenarios/{USD}/scenes/*/*.usda"))
+    assert scenegen("check", str(scene.relative_to(tmp_path)), cwd=tmp_path).stdout.startswith(
+        f"scenarios/{USD}/scenes/"
+    )
 
 
-def test_a_killed_run_loses_nothing_that_was_published(tmp_path):
+def test_a_killed_run_loses_nothing_that_was_written(tmp_path):
     command = [sys.executable, "-m", "scenegen", "expand", "--axis", "lighting", "--n", "4000", "--library", "lib"]
     process = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
-    path = tmp_path / "lib" / "manifest.jsonl"
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and not (path.exists() and path.stat().st_size):
-        time.sleep(0.05)
+    until_it_writes(tmp_path / "lib")
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    published = [line for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
-    assert published
-    n = len([line for line in published if '"kind":"variant"' in line]) + 40
+    journal = next(tmp_path.glob("lib/staging/*.jsonl"))
+    written = [line[25:] for line in journal.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    assert written
+    n = len(written) + 40
     scenegen("expand", "--axis", "lighting", "--n", str(n), "--library", "lib", cwd=tmp_path)
-    lines = path.read_text().splitlines(keepends=True)
-    assert lines[: len(published)] == published
-    rows = [json.loads(line) for line in lines if '"kind":"variant"' in line]
-    assert sorted(row["index"] for row in rows) == list(range(n))
+    kept = rows(tmp_path / "lib")
+    known = {row.columns()["row_hash"] for row in kept}
+    assert {row["row_hash"] for line in written for row in json.loads(line)["rows"]["scenarios"]} <= known
+    assert sorted(row.provenance.index for row in kept if row.kind == "variant") == list(range(n))
 
 
-def test_an_interrupted_run_says_how_to_continue(tmp_path):
+def test_an_interrupted_run_commits_what_it_has_and_says_how_to_continue(tmp_path):
     command = [sys.executable, "-m", "scenegen", "expand", "--axis", "lighting", "--n", "100000", "--library", "lib"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    path = tmp_path / "lib" / "manifest.jsonl"
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and not (path.exists() and path.stat().st_size):
-        time.sleep(0.05)
+    until_it_writes(tmp_path / "lib")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors.splitlines()[-1] == "scenegen: interrupted - run the same command again to continue"
-    kept = [row for row in FolderLibrary.open(tmp_path / "lib").rows() if row.kind == "variant"]
-    assert kept
+    assert any(row.kind == "variant" for row in rows(tmp_path / "lib"))
+    assert waiting(tmp_path / "lib") == 0
+
+
+def test_layers_are_written_when_they_are_asked_for(tmp_path):
+    expand = ["expand", "--axis", "lighting", "--n", "6", "--processes", "1"]
+    scenegen(*expand, "--library", "all", cwd=tmp_path)
+    scenegen(*expand, "--library", "lazy", "--usd", "lazy", cwd=tmp_path)
+    assert not list(tmp_path.glob(f"lazy/{USD}/scenes/*/*.usda"))
+    assert scenegen("check", "lazy", cwd=tmp_path).stdout.endswith("7 scenes checked, 0 bad\n")
+    written = [path.relative_to(tmp_path / "lazy") for path in tmp_path.glob(f"lazy/{USD}/scenes/*/*.usda")]
+    assert len(written) == 7
+    for path in written:
+        assert (tmp_path / "lazy" / path).read_bytes() == (tmp_path / "all" / path).read_bytes()
 
 
 def test_an_expansion_that_cannot_reach_n_says_why(tmp_path):
@@ -197,18 +219,18 @@ def test_scenes_are_listed_shown_and_drawn(tmp_path):
 
 def test_a_scene_that_a_person_moved_things_in_is_checked_and_mended(tmp_path):
     scenegen("expand", "--axis", "lighting", "--n", "1", cwd=tmp_path)
-    layer = next(tmp_path.glob("scenarios/layouts/*/*.usda"))
+    layer = next(tmp_path.glob(f"scenarios/{USD}/layouts/*/*.usda"))
     places = re.findall(r"double3 xformOp:translate = (\(.*\))", layer.read_text())
     x, y, z = ast.literal_eval(places[-2])
     layer.write_text(layer.read_text().replace(places[-1], f"({x + 0.004}, {y}, {z})"))
-    scene = next(tmp_path.glob("scenarios/scenes/*/*.usda")).relative_to(tmp_path)
+    scene = next(tmp_path.glob(f"scenarios/{USD}/scenes/*/*.usda")).relative_to(tmp_path)
     found = scenegen("check", str(scene), cwd=tmp_path, expect=1)
     assert " overlaps " in " ".join(found.stdout.split())
     mended = scenegen("check", str(scene), "--repair", cwd=tmp_path).stdout.splitlines()[-1]
     again = scenegen("check", mended.removeprefix("repaired: "), cwd=tmp_path)
     assert ": ok - " in again.stdout
     whole = scenegen("check", "scenarios", cwd=tmp_path, expect=1)
-    assert f"not what was kept: {layer.relative_to(tmp_path / 'scenarios')} changed or missing" in whole.stdout
+    assert f"{layer.relative_to(tmp_path)}: damaged: its SHA-256 is not " in whole.stdout
 
 
 def test_axes_are_described(tmp_path):

@@ -26,6 +26,7 @@ from scenegen.scenario import Scenario
 from scenegen.streams import stream
 from scenegen.usd.files import CELLS
 from scenegen.usd.folder import StageFolder
+from scenegen.usd.package import unpacked
 from scenegen.usd.reader import library_root, read_cell_and_parts, read_scenario
 from scenegen.verdict import Finding, Status, Verdict
 from validators.cell_check import check_cell
@@ -81,9 +82,10 @@ def _check_cell(name: str, parts: Path, *, as_json: bool) -> bool:
 
 
 def _check_scene(path: Path, *, all_tiers: bool, repair: bool, as_json: bool) -> bool:
-    scenario = read_scenario(path)
-    workshop = Workshop.of(*read_cell_and_parts(path, trusted=True), robots=library_root(path) / CELLS)
-    verdict = workshop.checker.check(scenario, all_tiers=all_tiers)
+    with unpacked(path) as scene:
+        scenario = read_scenario(scene)
+        workshop = Workshop.of(*read_cell_and_parts(scene, trusted=True), robots=library_root(scene) / CELLS)
+        verdict = workshop.checker.check(scenario, all_tiers=all_tiers)
     _print_verdict(str(path), verdict, as_json=as_json)
     if repair and not verdict.ok:
         return _repair_scene(path, scenario, verdict, workshop)

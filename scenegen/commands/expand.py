@@ -89,7 +89,7 @@ def expand(
     plan = Workshop.of(specification, catalogue).checker.plan
     recipe = Recipe(str(library), specification, catalogue, expansion, usd)
     with Journal(store.folder, expansion.content_id) as journal:
-        files = keep_structures(store, specification, catalogue, robots=Path(cell).parent)
+        files = keep_structures(store, specification, catalogue, beside=Path(cell))
         for record in (plan, expansion):
             files |= store.record(record)
         intake = Intake(store, journal, expansion_id=expansion.content_id, branch=branch, files=files)

@@ -13,11 +13,12 @@ from library.files import library_error
 from library.layers import Layers
 from library.row import Row
 from library.snapshot import Snapshot
+from library.thumbnails import Thumbnails
 from scenegen.commands.describe import describe_axes
 from scenegen.commands.library_list import varies
 from scenegen.commands.opened import LIBRARY, VERSION, open_version
 from scenegen.errors import InvalidOption
-from scenegen.imaging.sheet import SheetEntry, contact_sheet
+from scenegen.imaging.sheet import HEIGHT_PX, SheetEntry, contact_sheet
 
 app = typer.Typer()
 
@@ -39,7 +40,10 @@ def sheet(
         raise InvalidOption("--axis", axis or "(all)", "an axis of which the library holds scenes")
     layers = Layers(store, snapshot)
     entries = [entry_of(snapshot, layers, row) for row in spread(rows, count)]
-    picture = contact_sheet(entries, camera=camera)
+    thumbnails = Thumbnails(store.files, style=f"{HEIGHT_PX}px")
+    picture = contact_sheet(
+        entries, camera=camera, remember=lambda scene, name, draw: thumbnails.picture(scene.id, name, draw)
+    )
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         picture.save(output)

@@ -28,7 +28,7 @@ def open_version(library: str, version: str = "") -> tuple[VersionedLibrary, Sna
     Raises:
         LibraryError, UnknownName: There is no such library, or no such version.
     """
-    folder, at = _split(library)
+    folder, at = split_version(library)
     store = VersionedLibrary.open(folder)
     return store, store.at(version or at or MAIN)
 
@@ -39,10 +39,13 @@ def open_library(library: str) -> VersionedLibrary:
     Raises:
         LibraryError: There is no such library.
     """
-    return VersionedLibrary.open(_split(library)[0])
+    return VersionedLibrary.open(split_version(library)[0])
 
 
-def _split(library: str) -> tuple[str, str]:
-    """Split `folder@version`; a folder that is there under the whole name is that folder."""
-    folder, at, version = library.rpartition("@")
-    return (folder, version) if at and not Path(library).exists() else (library, "")
+def split_version(library: str) -> tuple[str, str]:
+    """Split `folder@version`; the longest beginning that is a folder is the folder, and the version may hold an @."""
+    ends = [at for at, letter in enumerate(library) if letter == "@"]
+    for end in (len(library), *reversed(ends)):
+        if Path(library[:end]).exists():
+            return library[:end], library[end + 1 :]
+    return (library[: ends[0]], library[ends[0] + 1 :]) if ends else (library, "")

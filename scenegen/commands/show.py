@@ -10,12 +10,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from library.chain import chain_of, chain_text, expand_command, expansion_of
 from library.files import library_error
 from library.layers import Layers
 from library.row import KeptVerdict, Row
+from library.snapshot import Snapshot
+from library.versioned import VersionedLibrary
 from scenegen.commands.describe import describe_axes
 from scenegen.commands.library_sheet import entry_of
 from scenegen.commands.opened import LIBRARY_OPTION, VERSION, open_version
+from scenegen.errors import LibraryError
 from scenegen.imaging.sheet import contact_sheet
 from scenegen.relations import ASSIGNED, related, scene_graph
 from scenegen.scenario import Scenario
@@ -44,6 +48,7 @@ def show(
     cell, parts = layers.cell_and_parts(row)
     _print_row(row, path, scene, snapshot.verdict(row))
     _print_items(scene, scene_graph(scene, cell, labels={part.id: part.label for part in parts.values()}))
+    _print_chain(store, snapshot, row)
     if output is None:
         return
     try:
@@ -80,3 +85,15 @@ def _print_items(scene: Scenario, graph: nx.MultiDiGraph) -> None:
         goes_to = ", ".join(related(graph, item.name, ASSIGNED))
         table.add_row(item.name, item.zone, goes_to, item.cause.value, *position)
     Console().print(table)
+
+
+def _print_chain(store: VersionedLibrary, snapshot: Snapshot, row: Row) -> None:
+    """Print how the scene came to be, and what makes it again."""
+    typer.echo("\n".join(["chain", *chain_text(chain_of(snapshot, row))]))
+    try:
+        expansion, indices = expansion_of(store, snapshot, row)
+    except LibraryError as error:
+        typer.echo(f"cannot be made again: {error.reason}")
+        return
+    typer.echo(f"make it again: {expand_command(store, expansion, indices[0])}")
+    typer.echo(f"compare bytes: scenegen library reproduce {row.scenario_id} {snapshot.name}")

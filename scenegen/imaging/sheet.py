@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 
 import numpy as np
@@ -40,8 +41,23 @@ class SheetEntry:
     """Whether the checks passed; None where that is not told."""
 
 
+Remember = Callable[[Scenario, str, Callable[[], Image]], Image]
+"""From a scenario, a camera and a way to draw the picture to the picture, shape [HEIGHT_PX, w, 3]."""
+
+
+def drawn_anew(_scenario: Scenario, _camera: str, draw: Callable[[], Image]) -> Image:
+    """Remember nothing: draw."""
+    return draw()
+
+
 def contact_sheet(
-    entries: Sequence[SheetEntry], *, camera: str = VIEW, headline: str = "", columns: int = 3, oversampling: int = 2
+    entries: Sequence[SheetEntry],
+    *,
+    camera: str = VIEW,
+    headline: str = "",
+    columns: int = 3,
+    oversampling: int = 2,
+    remember: Remember = drawn_anew,
 ) -> Picture.Image:
     """Draw scenes in rows.
 
@@ -51,17 +67,20 @@ def contact_sheet(
         headline: Written over the page.
         columns: Most scenes a row.
         oversampling: Rays a pixel along each direction.
+        remember: Returns a scene's picture from wherever pictures are kept, or draws it.
 
     Raises:
         UnknownName: A scene has no such camera.
     """
     painters: dict[str, Painter] = {}
-    pictures = []
-    for entry in entries:
+
+    def draw(entry: SheetEntry) -> Image:
         cell_id = entry.scenario.cell_id
         if cell_id not in painters:
             painters[cell_id] = Painter(entry.cell, entry.parts)
-        pictures.append(_draw(painters[cell_id], entry, camera, oversampling))
+        return _draw(painters[cell_id], entry, camera, oversampling)
+
+    pictures = [remember(entry.scenario, camera, partial(draw, entry)) for entry in entries]
     columns = max(min(columns, len(entries)), 1)
     width = max((picture.shape[1] for picture in pictures), default=0)
     step_x, step_y = width + GAP_PX, HEIGHT_PX + CAPTION_PX + GAP_PX

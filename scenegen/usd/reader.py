@@ -74,6 +74,8 @@ def read_cell_and_parts(path: Path, *, trusted: bool = False) -> tuple[Cell, Cat
     for part in (item.part for item in cell.inventory):
         if part not in files:
             files[part] = _library_asset(part, path, root)
+            if not trusted:
+                _refuse_unsafe_part(*_stamp(files[part]), str(root))
     return cell, Catalogue(_part(*_stamp(files[part])) for part in sorted(files))
 
 
@@ -197,6 +199,12 @@ def _stamp(file: Path) -> tuple[str, int, int]:
     """Name a file's present contents, so that what was read from it can be remembered."""
     stat = file.stat()
     return str(file), stat.st_mtime_ns, stat.st_size
+
+
+@lru_cache(maxsize=256)
+def _refuse_unsafe_part(file: str, _modified: int, _size: int, root: str) -> None:
+    """Hold a part that the scene does not refer to against the rules for untrusted input, once."""
+    refuse_unsafe(Path(file), root=Path(root))
 
 
 @lru_cache(maxsize=256)

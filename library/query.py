@@ -1,0 +1,160 @@
+"""Questions in SQL over one version: DuckDB reads the Lance tables themselves, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from library.curated import Action, Curated
+from library.snapshot import Snapshot
+from library.tables import SCENARIOS, TABLES
+from scenegen.errors import InvalidOption, UnknownName
+
+BATCH = 2_000
+"""Rows that are handed out at a time."""
+EVERY, MEMBERS, SEVERITIES = "all_scenarios", SCENARIOS.name, "severities"
+QUESTION = "one SELECT"
+
+_KNOWN: dict[str, list[str]] = {
+    MEMBERS: [*SCENARIOS.schema.names, "split", "review"],
+    EVERY: [*SCENARIOS.schema.names],
+    SEVERITIES: ["scenario_id", "axis", "level", "quantity", "value", "unit"],
+    **{name: list(table.schema.names) for name, table in TABLES.items() if name != SCENARIOS.name},
+}
+"""Columns by table, as a question names them."""
+
+_SEVERITIES_SQL = """
+SELECT scenario_id, one.axis AS axis, list_filter(axes, lambda a: a.axis = one.axis)[1].level AS level,
+       one.quantity AS quantity, one.value AS value, one.unit AS unit
+FROM (SELECT scenario_id, axes, unnest(severities) AS one FROM scenarios)
+"""
+_LOCKED = (
+    "autoinstall_known_extensions = false",
+    "autoload_known_extensions = false",
+    "temp_directory = ''",
+    "enable_external_access = false",
+    "lock_configuration = true",
+)
+"""No file is read or written, no extension is loaded, and the question cannot change that."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The rows that a question gave."""
+
+    columns: tuple[str, ...]
+    rows: Iterator[tuple[Any, ...]]
+    """Once through; read from the tables as they are asked for."""
+
+
+def ask(snapshot: Snapshot, sql: str) -> Answer:
+    """Answer a question in SQL about one version.
+
+    Tables are `scenarios` (the members of the set: without what was dropped, is in quarantine or was rejected; with the
+    columns `split` and `review`), `all_scenarios`, `severities` (one row a scenario, axis and quantity) and `facets`,
+    `verdicts`, `attempts`, `curation`, `meters`, `runs`, `episodes`. The files of the tables that the question names
+    are held against their hashes first.
+
+    Args:
+        snapshot: The version.
+        sql: One SELECT in DuckDB's SQL.
+
+    Raises:
+        InvalidOption: It is no single SELECT, reads or writes files, or means nothing to DuckDB.
+        UnknownName: It names a table or a column that is not there.
+        LibraryError: A file of a table is damaged or missing.
+
+    Example:
+        >>> ask(library.at("v1"), "SELECT axis, count(*) FROM scenarios GROUP BY axis")  # doctest: +SKIP
+    """
+    connection = duckdb.connect(":memory:")
+    named = frozenset[str]()
+    try:
+        for setting in _LOCKED:  # before DuckDB sees the question: already its analysis would open files
+            connection.execute(f"SET {setting}")
+        _require_select(connection, sql)
+        named = frozenset(name.lower() for name in connection.get_table_names(sql))
+        _offer(connection, snapshot, named)
+        connection.execute(sql)
+        columns = tuple(str(one[0]) for one in connection.description or ())
+    except duckdb.Error as error:
+        raise _explained(error, named) from None
+    return Answer(columns, _rows(connection, named))
+
+
+def _require_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1:
+        raise InvalidOption("query", f"of {len(statements)} statements", QUESTION)
+    kind = statements[0].type
+    if kind != duckdb.StatementType.SELECT:
+        raise InvalidOption("query", f"that begins with {kind.name.replace('_', ' ')}", QUESTION)
+
+
+def _offer(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, named: frozenset[str]) -> None:
+    """Make the named tables known: Lance's own data sets, so that filters and columns are pushed down to them."""
+    for name in sorted(named & TABLES.keys() - {MEMBERS}):
+        _register(connection, snapshot, name, name)
+    if named & {MEMBERS, EVERY, SEVERITIES}:
+        _register(connection, snapshot, MEMBERS, EVERY)
+    if named & {MEMBERS, SEVERITIES}:
+        connection.execute(f"CREATE TEMP VIEW {MEMBERS} AS {_members(connection, snapshot.curated)}")
+    if SEVERITIES in named:
+        connection.execute(f"CREATE TEMP VIEW {SEVERITIES} AS {_SEVERITIES_SQL}")
+
+
+def _register(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, table: str, name: str) -> None:
+    dataset = snapshot.table(table).dataset
+    connection.register(name, dataset if dataset is not None else TABLES[table].schema.empty_table())
+
+
+def _members(connection: duckdb.DuckDBPyConnection, curated: Curated) -> str:
+    """Return the SELECT behind `scenarios`; without decisions it is the table itself, which is read fastest."""
+    columns, joins, where = [], "", ""
+    decided = {
+        "split": ("base_id", curated.splits),
+        "review": ("scenario_id", _values(curated, Action.REVIEW)),
+    }
+    for name, (key, values) in decided.items():
+        if values:
+            facts = pa.table({"subject": list(values.keys()), "value": list(values.values())})
+            connection.register(f"_{name}", facts)
+            joins += f" LEFT JOIN _{name} ON _{name}.subject = every.{key}"
+        columns.append(f"{f'_{name}.value' if values else 'NULL::VARCHAR'} AS {name}")
+    if curated.hidden:
+        connection.register("_hidden", pa.table({"subject": sorted(curated.hidden)}))
+        where = " WHERE every.scenario_id NOT IN (SELECT subject FROM _hidden)"
+    return f"SELECT every.*, {', '.join(columns)} FROM {EVERY} AS every{joins}{where}"
+
+
+def _values(curated: Curated, action: Action) -> Mapping[str, str]:
+    return {subject: row["value"] for subject, row in curated.latest.get(action, {}).items()}
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, named: frozenset[str]) -> Iterator[tuple[Any, ...]]:
+    try:
+        while rows := connection.fetchmany(BATCH):
+            yield from rows
+    except duckdb.Error as error:
+        raise _explained(error, named) from None
+    finally:
+        connection.close()
+
+
+def _explained(error: duckdb.Error, named: frozenset[str]) -> InvalidOption | UnknownName:
+    """Turn DuckDB's message into a sentence."""
+    text = str(error)
+    if table := re.search(r"Table with name (\S+) does not exist", text):
+        return UnknownName("table", table[1], _KNOWN)
+    if column := re.search(r'(?:Referenced column|column named) "([^"]+)"', text):
+        tables = sorted(named & _KNOWN.keys())
+        return UnknownName("column", column[1], {one for table in tables for one in _KNOWN[table]})
+    if isinstance(error, duckdb.PermissionException):
+        return InvalidOption("query", "that reads or writes files", f"{QUESTION} over {', '.join(_KNOWN)}")
+    reason = text.splitlines()[0].partition(": ")[2] or text.splitlines()[0]
+    return InvalidOption("query", f"not understood ({reason[:160]})", f"{QUESTION} over {', '.join(_KNOWN)}")
