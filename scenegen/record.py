@@ -46,6 +46,11 @@ _PATTERNS = {
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
+def canonical_text(data: object) -> str:
+    """Return the one JSON text of plain data: sorted keys, no spaces, shortest numbers."""
+    return _CANONICAL.encode(data)
+
+
 class Record(BaseModel):
     """A frozen piece of data with canonical JSON and a content id.
 
