@@ -144,7 +144,7 @@ def test_the_grid_errs_only_within_a_grid_step_of_points_that_the_arm_reaches(ch
     grid, exact = ReachMap(arm).reaches(points), arm.reaches_top_down(points)
     assert grid[exact].all()
     wrong = points[grid & ~exact]
-    assert len(wrong) <= 2
+    assert len(wrong) <= 4
     for point in wrong:
         assert arm.reaches_top_down(point + rng.uniform(-0.02, 0.02, (200, 3))).any()
 
