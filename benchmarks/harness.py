@@ -58,7 +58,7 @@ def peer_python() -> Path:
     return python
 
 
-def ask_peer(script: Path, *arguments: str | Path, timeout_s: float = 900) -> Any:
+def ask_peer(script: Path, *arguments: str | Path | float, timeout_s: float = 900) -> Any:
     """Run a script in the peers' environment and return the JSON of its last line."""
     command = [peer_python(), script, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=timeout_s)

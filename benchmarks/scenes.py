@@ -1,4 +1,4 @@
-"""The scenes that benchmarks measure: a cell with thirty parts in its tray, and boxes in a square."""
+"""The scenes that benchmarks measure: cells with ten or thirty parts in the tray, and boxes in a square."""
 
 import numpy as np
 import yaml
@@ -17,26 +17,41 @@ from scenegen.scenario import Scenario
 from scenegen.streams import stream
 
 BOX_MM = 60.0
-THIRTY = {"hex_bolt_m6x20": 8, "hex_bolt_m8x20": 7, "hex_nut_m6": 8, "hex_nut_m8": 7}
+FASTENERS = ("hex_bolt_m6x20", "hex_bolt_m8x20", "hex_nut_m6", "hex_nut_m8")
+NAMES = {10: "ten", 30: "thirty"}
+LIMIT = "Not with 60 parts: a layout holds at most 32 items, and a cell's inventory as many."
+"""What the records refuse, for the results of benchmarks that would otherwise go further."""
+
+
+def fastener_text(count: int) -> str:
+    """Return the `fasteners` cell with ten or thirty targets in every scene, as YAML."""
+    data = yaml.safe_load(builtin_text("fasteners"))
+    data["name"] = NAMES[count]
+    # As even as can be: bolts and nuts of the smaller size are one more.
+    numbers = [count // 4 + (index in (0, 2)) for index in range(4)]
+    data["inventory"] = [{"part": part, "count": number} for part, number in zip(FASTENERS, numbers, strict=True)]
+    data["fill"] = [count, count]
+    return yaml.safe_dump(data, sort_keys=False)
+
+
+def fastener_cell(count: int) -> tuple[Cell, Catalogue]:
+    """Return that cell with its parts."""
+    cell = Cell.from_data(yaml.safe_load(fastener_text(count)), what=NAMES[count])
+    return cell, builtin_catalogue([item.part for item in cell.inventory])
 
 
 def thirty_part_text() -> str:
     """Return the `fasteners` cell with thirty targets in every scene, as YAML."""
-    data = yaml.safe_load(builtin_text("fasteners"))
-    data["name"] = "thirty"
-    data["inventory"] = [{"part": part, "count": count} for part, count in THIRTY.items()]
-    data["fill"] = [30, 30]
-    return yaml.safe_dump(data, sort_keys=False)
+    return fastener_text(30)
 
 
 def thirty_part_cell() -> tuple[Cell, Catalogue]:
     """Return that cell with its parts."""
-    cell = Cell.from_data(yaml.safe_load(thirty_part_text()), what="thirty")
-    return cell, builtin_catalogue([item.part for item in cell.inventory])
+    return fastener_cell(30)
 
 
-def thirty_part_bases(cell: Cell, parts: Catalogue, count: int) -> list[Scenario]:
-    """Sample base scenes of thirty parts."""
+def fastener_bases(cell: Cell, parts: Catalogue, count: int) -> list[Scenario]:
+    """Sample base scenes of a cell."""
     return [sample_base(cell, parts, rng=stream("benchmark", index)) for index in range(count)]
 
 

@@ -201,6 +201,12 @@ def stencils_at(parts: Sequence[Part], quats: Array) -> tuple[Stencils, NDArray[
     return stencils, kinds, yaws_rad
 
 
+def convex_outline(points_m: ArrayLike) -> Array:
+    """Return the corners of the convex hull of points in the plane [m], shape [n, 2], counter-clockwise: [k, 2]."""
+    hull = shapely.convex_hull(shapely.multipoints(np.asarray(points_m, float)))
+    return shapely.get_coordinates(shapely.orient_polygons(hull))[:-1]
+
+
 def rectangle(center: complex, size_m: ArrayLike, yaw_rad: float) -> Outline:
     """Return a rectangle in the plane, its sides `size_m` along X and Y before it is turned by a yaw [rad]."""
     half = complex(*np.asarray(size_m, float)) / 2

@@ -50,7 +50,7 @@ class Demand:
 
 
 def run_ordered(
-    make_worker: Callable[[], Worker], demand: Demand, *, processes: int, chunk: int
+    make_worker: Callable[[], Worker], demand: Demand, *, processes: int, chunk: int, forks: bool = True
 ) -> Generator[tuple[int, Any]]:
     """Yield (index, result) in the order of the indices until the demand is met.
 
@@ -59,13 +59,17 @@ def run_ordered(
         demand: Read before every new chunk; the consumer changes it while it iterates.
         processes: Number of processes; 1 works in this process.
         chunk: Most indices a chunk; chunks end at multiples of it, so that neighbours share a process.
+        forks: Whether processes may fork from one that has imported everything; not for what opens Lance tables, whose
+            threads do not survive a fork.
     """
     if processes == 1:
         worker = make_worker()
         while indices := demand.next_chunk(chunk, 0):
             yield from zip(indices, worker(indices), strict=True)
         return
-    context, recipe = multiprocessing.get_context("spawn"), pickle.dumps(make_worker)
+    context, recipe = multiprocessing.get_context("forkserver" if forks else "spawn"), pickle.dumps(make_worker)
+    if forks:
+        context.set_forkserver_preload(["__main__", make_worker.__module__])  # imported once, not once a process
     with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(recipe,)) as pool:
         pending: deque[tuple[list[int], Future[list[Any]]]] = deque()
         done = False

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from scenegen.geometry import Array, quat_to_matrix
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.part import Part
+from scenegen.parts.solid import hull_rows
 from scenegen.scenario import Item
 
 
@@ -19,7 +19,7 @@ from scenegen.scenario import Item
 def hull_corners(part: Part) -> Array:
     """Corners of the convex hull of a part's colliders, in its frame [m], shape [k, 3]."""
     points = part.collision_vertices
-    return points[np.sort(ConvexHull(points).vertices)]
+    return points[hull_rows(points)]
 
 
 @lru_cache(maxsize=1024)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
+from scenegen.footprint import convex_outline
 from scenegen.geometry import Array
 from scenegen.parts.part import Part
 
@@ -106,18 +106,13 @@ def _edges(part: Part, frame: Array) -> _Edges:
     starts, ends, low, high = [], [], [], []
     for collider in part.colliders:
         corners = collider.vertices @ frame.T
-        outline = _outline(corners[:, :2])
+        outline = convex_outline(corners[:, :2])
         starts.append(outline)
         ends.append(np.roll(outline, -1, axis=0))
         low.append(np.full(len(outline), corners[:, 2].min()))
         high.append(np.full(len(outline), corners[:, 2].max()))
     points = np.concatenate(starts)
-    return _Edges(points, np.concatenate(ends), np.concatenate(low), np.concatenate(high), _outline(points))
-
-
-def _outline(points: Array) -> Array:
-    """Corners of the convex hull of points in the plane, counter-clockwise, shape [h, 2]."""
-    return points[ConvexHull(points).vertices]
+    return _Edges(points, np.concatenate(ends), np.concatenate(low), np.concatenate(high), convex_outline(points))
 
 
 def _middles(part: Part, frame: Array) -> list[float]:

@@ -18,8 +18,9 @@ _AROUND = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
 class ReachMap:
     """Answers `Arm.reaches_top_down` for many points by the eight grid points around each.
 
-    Where all eight are reached, so is the point between them; where not, the point itself is solved. Grid points are
-    solved when they are first needed; the answers do not depend on what was asked before.
+    Where all eight are reached, the point between them counts as reached; where not, the point itself is solved. At the
+    rim of the workspace the arm's solver fails in small pockets that the grid passes over: measured, 9 of 12,000 random
+    points. Grid points are solved when they are first needed; the answers do not depend on what was asked before.
     """
 
     def __init__(self, arm: Arm) -> None:

@@ -1,37 +1,74 @@
-"""Authoring: override layers as text against the same layers through Sdf and through the Usd schema API."""
+"""Authoring: layers as text against the same layers through Sdf and through Usd, as .usda and .usdc, disk and tmpfs."""
 
 import argparse
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from pxr import Gf, Sdf, Usd, UsdGeom, UsdLux
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
+from compare import EVERY, Contents, compared, contents, same_bytes  # noqa: E402
 from harness import REPEATS, Rows, load_average, write_result  # noqa: E402
-from scenes import generator, thirty_part_bases, thirty_part_cell  # noqa: E402
+from scenes import LIMIT, fastener_bases, fastener_cell, generator  # noqa: E402
+from usd_api import author_on_stage  # noqa: E402
 
-from scenegen.scenario import Lights, Scenario  # noqa: E402
+from scenegen.cell import Cell  # noqa: E402
+from scenegen.parts.catalogue import Catalogue  # noqa: E402
+from scenegen.scenario import Facet, Lights, Scenario  # noqa: E402
+from scenegen.usd.files import asset_path, cell_path, layout_path, scene_path  # noqa: E402
 from scenegen.usd.part_file import write_part  # noqa: E402
+from scenegen.usd.prim import LayerTree  # noqa: E402
 from scenegen.usd.sdf import author  # noqa: E402
 from scenegen.usd.writer import SceneWriter  # noqa: E402
 
+TMPFS = Path("/dev/shm")
 NOTES = (
-    "`text`: scenegen's writer. `Sdf`: the same tree authored through Sdf (with a ChangeBlock) and exported."
-    " `Usd`: a stage on the cell layer, values set through UsdLux and UsdGeom, exported; it writes fewer opinions.",
-    "`ms` is one layer in memory, as text; `ms + file` creates the file too. Scenarios and their content ids are there"
-    " beforehand, since a library needs them whatever writes the layer; every repeat begins with a new writer.",
-    "The text layers equal the Sdf layers: parsed, they export to the same bytes (asserted on every tenth).",
-    "30 poses: the layer of a layout with its thirty references, poses and labels. Lighting: a scene layer that dims"
-    " and colours all lights over one layout.",
+    "`text`: scenegen's writer, which writes .usda alone. `Sdf`: the same tree authored through Sdf (with a"
+    " ChangeBlock) and exported. `Usd`: the same tree through a stage, `DefinePrim`, `CreateAttribute` and the like;"
+    " sub-layers are added last, so that the stage need not compose them, but it does resolve references to parts.",
+    "`ms` is one layer in memory, as text (a crate has no text). `ms disk` and `ms tmpfs` create the file too, in"
+    " folders that exist; the disk is not flushed. All are processor time of the process (user and system), which other"
+    " work on the machine disturbs less than wall time. Scenarios and their content ids are there beforehand, since a"
+    " library needs them whatever writes the layer; every repeat begins with a new writer.",
+    "Every file of the last repeat was opened. `layers equal`: its own content, exported as text, is that of the text"
+    " writer's file. `flattened equal`: its stage, flattened with all that it refers to, is that of the text writer's"
+    f" file (every {EVERY}th file, with the meshes of its parts).",
+    "Poses: the layer of a layout with its references, poses and labels. Lighting: a scene layer that dims and colours"
+    " all lights over one layout.",
+    LIMIT,
 )
 
-Write = Callable[[Scenario], str]
+
+class Way(NamedTuple):
+    """A method and a file format."""
+
+    method: str
+    extension: str
+
+
+WAYS = (Way("text", "usda"), Way("Sdf", "usda"), Way("Sdf", "usdc"), Way("Usd", "usda"), Way("Usd", "usdc"))
+
+
+class Kind(NamedTuple):
+    """A kind of layer: how it is called, laid out, written as text, and where it stands."""
+
+    name: str
+    tree: Callable[[SceneWriter, Scenario], LayerTree]
+    text: Callable[[SceneWriter, Scenario], str]
+    path: Callable[[Scenario], str]
+
+
+LIGHTING = Kind("lighting", SceneWriter.scene_tree, SceneWriter.scene_layer, lambda scenario: scene_path(scenario.id))
+POSES = Kind(
+    "poses", SceneWriter.layout_tree, SceneWriter.layout_layer, lambda scenario: layout_path(scenario.key(Facet.LAYOUT))
+)
 
 
 def dimmed(scenario: Scenario, rng: np.random.Generator) -> Scenario:
@@ -44,73 +81,98 @@ def dimmed(scenario: Scenario, rng: np.random.Generator) -> Scenario:
     return scenario.varied(lights=Lights(lights=tuple(lights)))
 
 
-class SchemaWriter:
-    """Writes the layers through Usd's schema API, on a stage that sees the cell layer."""
-
-    def __init__(self, base: Sdf.Layer, assets: Path) -> None:
-        self._base, self._assets = base, assets
-
-    def lighting(self, scenario: Scenario) -> str:
-        """Override the lights."""
-        layer, stage = self._open()
-        for light in scenario.lights.lights:
-            prim = UsdLux.LightAPI(stage.GetPrimAtPath(f"/World/Lights/{light.name}"))
-            amount = light.illuminance_lux if light.kind == "distant" else light.luminance_nit
-            prim.GetIntensityAttr().Set(amount)
-            prim.GetColorTemperatureAttr().Set(light.temperature_k)
+def write_layer(way: Way, kind: Kind, writer: SceneWriter, scenario: Scenario, file: Path, *, save: bool) -> str:
+    """Write one layer by one way, to its file or, as text, into memory."""
+    if way.method == "text":
+        text = kind.text(writer, scenario)
+        if save:
+            file.write_bytes(text.encode())
+        return text
+    tree = kind.tree(writer, scenario)
+    layer = author(tree, extension=way.extension) if way.method == "Sdf" else author_on_stage(tree, file)
+    if not save:
         return layer.ExportToString()
-
-    def poses(self, scenario: Scenario) -> str:
-        """Define all items with reference and pose."""
-        layer, stage = self._open()
-        for item in scenario.layout.items:
-            x, y, z, w = item.pose_to_world.quat_xyzw
-            xform = UsdGeom.Xform.Define(stage, f"/World/Items/{item.name}")
-            xform.GetPrim().GetReferences().AddReference(str(self._assets / f"{item.part}.usdc"))
-            xform.AddTranslateOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Vec3d(*item.pose_to_world.position_m))
-            xform.AddOrientOp(UsdGeom.XformOp.PrecisionFloat).Set(Gf.Quatf(w, x, y, z))
-            xform.GetPrim().CreateAttribute("scenegen:zone", Sdf.ValueTypeNames.Token).Set(item.zone)
-        return layer.ExportToString()
-
-    def _open(self) -> tuple[Sdf.Layer, Usd.Stage]:
-        layer = Sdf.Layer.CreateAnonymous(".usda")
-        layer.subLayerPaths = [self._base.identifier]
-        return layer, Usd.Stage.Open(layer)
+    if way.method == "Sdf":
+        layer.Export(str(file))
+    else:
+        layer.Save()
+    return ""
 
 
-def require_equal(text: str, layer: Sdf.Layer) -> None:
-    """Fail unless a text layer, parsed, is the layer that Sdf authored."""
-    parsed = Sdf.Layer.CreateAnonymous(".usda")
-    assert parsed.ImportFromString(text), "the text is no layer"
-    assert parsed.ExportToString() == layer.ExportToString(), "text and Sdf differ"
+class Library(NamedTuple):
+    """A cell's folder tree for each file system: what every layer refers to is there."""
+
+    cell: Cell
+    parts: Catalogue
+    roots: dict[str, Path]
+
+    @classmethod
+    def create(cls, cell: Cell, parts: Catalogue, base: Scenario, folders: dict[str, Path]) -> "Library":
+        """Write cell, parts and one base layout into a root for each way and file system."""
+        writer = SceneWriter(cell, parts)
+        roots = {f"{way.method}.{way.extension} {name}": folder for way in WAYS for name, folder in folders.items()}
+        for key, folder in roots.items():
+            root = roots[key] = folder / f"{cell.name}_{key.split()[0]}"
+            files = {cell_path(cell.content_id): writer.cell_layer(), POSES.path(base): writer.layout_layer(base)}
+            for path, text in files.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text, encoding="utf-8")
+            for part in parts.values():
+                (root / asset_path(part)).parent.mkdir(exist_ok=True)
+                write_part(part, root / asset_path(part))
+        return cls(cell, parts, roots)
+
+    def root(self, way: Way, system: str) -> Path:
+        """Return the root of a way on a file system."""
+        return self.roots[f"{way.method}.{way.extension} {system}"]
+
+    def files(self, way: Way, system: str, kind: Kind, scenarios: Sequence[Scenario]) -> list[Path]:
+        """Return the files of scenarios, in folders that exist."""
+        root = self.root(way, system)
+        found = [(root / kind.path(scenario)).with_suffix(f".{way.extension}") for scenario in scenarios]
+        for file in found:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        return found
+
+    def time_ms(self, way: Way, kind: Kind, scenarios: Sequence[Scenario], *, system: str, save: bool) -> float:
+        """Least processor time a layer [ms] of some repeats, each with a new writer; the last files stay."""
+        seconds = []
+        files = self.files(way, system, kind, scenarios)
+        for _ in range(REPEATS):
+            for file in files if save else ():
+                file.unlink(missing_ok=True)
+            writer = SceneWriter(self.cell, self.parts)
+            write_layer(way, kind, writer, scenarios[0], files[0], save=save)
+            start = time.process_time()
+            for scenario, file in zip(scenarios[1:], files[1:], strict=True):
+                write_layer(way, kind, writer, scenario, file, save=save)
+            seconds.append(time.process_time() - start)
+        return 1e3 * min(seconds) / (len(scenarios) - 1)
+
+    def rows(self, kind: Kind, scenarios: Sequence[Scenario]) -> tuple[Rows, int]:
+        """Measure each way on one kind of layer, and count files whose bytes differ between the file systems."""
+        rows: Rows = []
+        differing = 0
+        expected: Contents | None = None
+        for way in WAYS:
+            disk = self.time_ms(way, kind, scenarios, system="disk", save=True)
+            tmpfs = self.time_ms(way, kind, scenarios, system="tmpfs", save=True)
+            row: dict[str, Any] = {"layer": kind.name, "parts": len(scenarios[0].layout.items), "way": way.method}
+            row |= {"format": way.extension, "ms": "", "ms disk": disk, "ms tmpfs": tmpfs, "files / CPU s": 1e3 / tmpfs}
+            found = self.files(way, "tmpfs", kind, scenarios)
+            differing += not_the_same(found, self.files(way, "disk", kind, scenarios))
+            said = contents(found)
+            expected = expected or said
+            row |= {"bytes": found[0].stat().st_size, **compared(said, expected)}
+            if way.extension == "usda":
+                row["ms"] = self.time_ms(way, kind, scenarios, system="tmpfs", save=False)
+            rows.append(row)
+        return rows, differing
 
 
-def time_ms(begin: Callable[[], Write], scenarios: Sequence[Scenario], folder: Path | None) -> float:
-    """Least time a layer [ms] of some repeats, each with a new writer; with a folder, files are created in it."""
-    seconds = []
-    for _ in range(REPEATS):
-        write = begin()
-        write(scenarios[0])
-        start = time.perf_counter()
-        for index, scenario in enumerate(scenarios[1:]):
-            text = write(scenario)
-            if folder is not None:
-                (folder / f"{index}.usda").write_bytes(text.encode())
-        seconds.append(time.perf_counter() - start)
-        for file in folder.glob("*.usda") if folder else ():
-            file.unlink()
-    return 1e3 * min(seconds) / (len(scenarios) - 1)
-
-
-def measure(name: str, ways: dict[str, Callable[[], Write]], scenarios: Sequence[Scenario], folder: Path) -> Rows:
-    """Time each way of writing, in memory and to files."""
-    rows = []
-    for way, begin in ways.items():
-        memory, files = time_ms(begin, scenarios, None), time_ms(begin, scenarios, folder)
-        size = len(begin()(scenarios[0]).encode())
-        figures = {"ms": memory, "ms + file": files, "files/s": 1e3 / files, "bytes": size}
-        rows.append({"layer": name, "way": way, **figures})
-    return rows
+def not_the_same(files: Sequence[Path], others: Sequence[Path]) -> int:
+    """Count pairs of files with other bytes."""
+    return sum(not same_bytes(file, other) for file, other in zip(files, others, strict=True))
 
 
 def main() -> None:
@@ -119,42 +181,25 @@ def main() -> None:
     parser.add_argument("--long", action="store_true", help="full sizes, as published")
     options = parser.parse_args()
     load = load_average()
-    cell, parts = thirty_part_cell()
-    count = 2000 if options.long else 200
-    bases = thirty_part_bases(cell, parts, max(count // 10, 20))
-    lit = [dimmed(bases[0], generator(index)) for index in range(count)]
-    assert len({scenario.id for scenario in (*bases, *lit)}) == len(bases) + len(lit)
-
-    def writer() -> SceneWriter:
-        return SceneWriter(cell, parts)
-
-    base = Sdf.Layer.CreateAnonymous(".usda")
-    assert base.ImportFromString(writer().cell_layer()), "the cell layer is no layer"
-    for scenario in lit[::10]:
-        require_equal(writer().scene_layer(scenario), author(writer().scene_tree(scenario)))
-    for scenario in bases[::10]:
-        require_equal(writer().layout_layer(scenario), author(writer().layout_tree(scenario)))
-
-    def through_sdf(tree: Callable) -> Write:
-        return lambda scenario: author(tree(scenario)).ExportToString()
-
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for part in parts.values():
-            write_part(part, folder / f"{part.id}.usdc")
-        schema = SchemaWriter(base, folder)
-        lighting = {
-            "text": lambda: writer().scene_layer,
-            "Sdf": lambda: through_sdf(writer().scene_tree),
-            "Usd": lambda: schema.lighting,
-        }
-        poses = {
-            "text": lambda: writer().layout_layer,
-            "Sdf": lambda: through_sdf(writer().layout_tree),
-            "Usd": lambda: schema.poses,
-        }
-        rows = measure("lighting", lighting, lit, folder) + measure("30 poses", poses, bases, folder)
-    write_result(HERE, rows, title="Authoring of USD layers", notes=NOTES, load_before=load)
+    count = 200 if options.long else 100
+    rows: Rows = []
+    differing = 0
+    with ExitStack() as stack:
+        places = {"disk": None, "tmpfs": TMPFS}
+        temporary = {name: tempfile.TemporaryDirectory(dir=place) for name, place in places.items()}
+        folders = {name: Path(stack.enter_context(folder)) for name, folder in temporary.items()}
+        for parts in (10, 30):
+            cell, catalogue = fastener_cell(parts)
+            bases = fastener_bases(cell, catalogue, count // 5)
+            lit = [dimmed(bases[0], generator(index)) for index in range(count)]
+            assert len({scenario.id for scenario in (*bases, *lit)}) == len(bases) + len(lit)
+            library = Library.create(cell, catalogue, bases[0], folders)
+            for kind, scenarios in ((LIGHTING, lit), (POSES, bases)):
+                measured, other = library.rows(kind, scenarios)
+                rows, differing = rows + measured, differing + other
+    numbers = f"{count} lighting layers and {count // 5} layers of poses for each number of parts and way."
+    bytes_note = f"Files with other bytes on disk than on tmpfs: {differing}."
+    write_result(HERE, rows, title="Authoring of USD layers", notes=(*NOTES, numbers, bytes_note), load_before=load)
 
 
 if __name__ == "__main__":

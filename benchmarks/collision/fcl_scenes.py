@@ -18,8 +18,11 @@ def main() -> None:
     manager = CollisionManager()
     names = data["names"].tolist()
     for name, part in zip(names, data["parts"].tolist(), strict=True):
-        mesh = trimesh.Trimesh(data[f"vertices/{part}"], data[f"faces/{part}"], process=False)
-        manager.add_object(name, mesh)
+        pieces = [
+            trimesh.Trimesh(data[f"vertices/{part}/{piece}"], data[f"faces/{part}/{piece}"], process=False)
+            for piece in data[f"pieces/{part}"].tolist()
+        ]
+        manager.add_object(name, trimesh.util.concatenate(pieces))
     seconds, pairs = [], []
     transforms = data["transforms"]
     for _ in range(REPEATS):

@@ -22,23 +22,27 @@ class Box(Object):
 ego = new Box
 """
 
+TRIES = 100
+"""Tries between two looks at the clock; all tries are alike, so that a break changes nothing."""
+
 
 def main() -> None:
     """Generate scenes until enough or out of time; print rate, tries and centres as JSON."""
-    count, wanted, budget_s, kind = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
+    mode, kind = sys.argv[1], sys.argv[5]
+    count, wanted, budget_s = int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
     # free: centres anywhere in the square metre; inside: whole boxes inside the given square.
-    side = float(sys.argv[5]) if kind == "inside" else 1.0
+    side = float(sys.argv[6]) if kind == "inside" else 1.0
     program = PROGRAM.format(region=side, workspace=side if kind == "inside" else 1.3) + "new Box\n" * (count - 1)
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002
-    scenario = scenic.scenarioFromString(program, mode2D=True)
+    scenario = scenic.scenarioFromString(program, mode2D=mode == "2D")
     scenario.generate(maxIterations=200_000)
     centers, tries, start = [], 0, time.perf_counter()
     while len(centers) < wanted and time.perf_counter() - start < budget_s:
         try:
-            scene, iterations = scenario.generate(maxIterations=20_000)
+            scene, iterations = scenario.generate(maxIterations=TRIES)
         except RejectionException:
-            tries += 20_000
+            tries += TRIES
             continue
         tries += iterations
         centers.append([[box.position.x, box.position.y] for box in scene.objects])

@@ -10,44 +10,21 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from scenes import thirty_part_text
+from groups import axis_context, make
+from scenes import fastener_cell
 
-from scenegen.axes.axis import AxisContext
-from scenegen.axes.registry import AXES
-from scenegen.base import sample_base
-from scenegen.cells.loader import parse_cell
-from scenegen.errors import PlacementFailed, VariationFailed
-from scenegen.imaging.mask import MaskCaster
-from scenegen.parts.builtin import builtin_catalogue
 from scenegen.physics.contacts import ContactFinder
 from scenegen.physics.settle import Settler
-from scenegen.scenario import Scenario
-from scenegen.streams import stream
 
-SCENES, SECONDS, LEVEL, NEAR_M = 25, 8.0, 3, 5e-4
-
-
-def stacked(context: AxisContext, seed: int) -> list[Scenario]:
-    """Make scenes in which some parts lie on others."""
-    scenes: list[Scenario] = []
-    index = 0
-    while len(scenes) < SCENES:
-        index += 1
-        rng = stream("touching", seed, index)
-        try:
-            base = sample_base(context.cell, context.parts, rng=rng)
-            scenes.append(AXES["stacking"].vary(base, LEVEL, ctx=context, rng=rng))
-        except (PlacementFailed, VariationFailed):
-            continue
-    return scenes
+SCENES, SECONDS, NEAR_M = 25, 8.0, 5e-4
 
 
 def main(seed: int) -> None:
     """Print the rate, and how many pairs of items touch in a scene."""
-    cell = parse_cell(thirty_part_text(), what="thirty")
-    parts = builtin_catalogue([item.part for item in cell.inventory])
+    cell, parts = fastener_cell(30)
     settler, finder, slots = Settler(cell, parts), ContactFinder(cell, parts), set(cell.slots)
-    scenes = stacked(AxisContext(cell, parts, settler, MaskCaster(cell, parts).hidden_share), seed)
+    context = axis_context(cell, parts)
+    scenes = [make("touching", index, context, seed=seed) for index in range(SCENES)]
     touching = [c for s in scenes for c in finder.contacts(s.layout, margin_m=NEAR_M) if {c.a, c.b} <= slots]
     start, count = time.perf_counter(), 0
     while time.perf_counter() - start < SECONDS:

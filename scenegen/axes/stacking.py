@@ -100,14 +100,11 @@ def _carries(item: Item, targets: list[Item], ctx: AxisContext) -> bool:
     """Tell whether another target lies above an item's middle, and so may rest on it."""
     x, y, z = item.pose_to_world.position_m
     for other in targets:
+        if other.cause is not Cause.PILED or other.name == item.name:
+            continue
         ox, oy, oz = other.pose_to_world.position_m
         near = ctx.parts[item.part].radius_m + ctx.parts[other.part].radius_m
-        if (
-            other.name != item.name
-            and oz > z + RAISED_M
-            and np.hypot(ox - x, oy - y) < near
-            and other.cause is Cause.PILED
-        ):
+        if oz > z + RAISED_M and np.hypot(ox - x, oy - y) < near:
             return True
     return False
 

@@ -1,4 +1,7 @@
-"""Deep groove ball bearings, open, with their rings and balls in sight (boundary dimensions of ISO 15)."""
+"""Deep groove ball bearings, open, with their rings and balls in sight (boundary dimensions of ISO 15).
+
+Number and diameter of balls agree with the static load ratings of catalogues (ISO 76: C0 = f0 Z Dw²).
+"""
 
 from __future__ import annotations
 

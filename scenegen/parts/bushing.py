@@ -1,4 +1,4 @@
-"""Plain cylindrical bushings of copper alloy (ISO 4379, form C; formerly DIN 1850-1)."""
+"""Plain cylindrical bushings of copper alloy (ISO 4379, form C; formerly DIN 1850-1), one with a thin wall (8 x 11)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _row(bore: float, outer_diameter: float, length: float, chamfer: float) -> S
 BUSHING = Family(
     name="bushing",
     label="bushing",
-    standard="ISO 4379",
+    standard="ISO 4379, wall of 8 x 11 by own drawing",
     material=BRONZE,
     sizes={
         "bushing_8x11x10": _row(8, 11, 10, 0.3),

@@ -1,4 +1,4 @@
-"""Helical compression springs with closed ends (wire and coil diameters of DIN 2098-1)."""
+"""Helical compression springs with closed ends (wire and coil diameters of DIN 2098-1; length and coils of our own)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _row(wire_diameter: float, coil_diameter: float, free_length: float, active_
 COMPRESSION_SPRING = Family(
     name="compression_spring",
     label="compression_spring",
-    standard="DIN 2098-1, free length by own drawing",
+    standard="DIN 2098-1, free length and coils by own drawing",
     material=SPRING_STEEL,
     sizes={
         "compression_spring_1x8x20": _row(1, 8, 20, 4.5),

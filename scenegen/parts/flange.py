@@ -1,4 +1,7 @@
-"""Round flanges with a centring bore and four bolt holes (bolt circles of ISO 9409-1, holes ISO 273 medium)."""
+"""Round flanges with a centring bore and four bolt holes.
+
+Bolt circle, outer and centring diameter are those of ISO 9409-1, the holes of ISO 273 (medium); the thickness is ours.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from manifold3d import CrossSection, Manifold
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from scenegen.geometry import Array
 
@@ -49,6 +49,14 @@ def convex_outline(points_mm: ArrayLike) -> Array:
     """Corners of the convex hull of points in the plane [mm], counter-clockwise, shape [k, 2]."""
     points: Any = np.asarray(points_mm, float)
     return np.array(CrossSection.hull_points(points).to_polygons()[0], np.float64)
+
+
+def hull_rows(points: ArrayLike) -> NDArray[np.intp]:
+    """Return the rows, ascending, of the points in space, shape [n, 3], that span their convex hull, in any unit."""
+    corners: Any = np.ascontiguousarray(points, float)
+    hull = {tuple(corner) for corner in Manifold.hull_points(corners).to_mesh64().vert_properties[:, :3].tolist()}
+    first = {tuple(corner): row for row, corner in reversed(list(enumerate(corners.tolist())))}
+    return np.array(sorted(first[corner] for corner in hull), np.intp)
 
 
 def prism(outline_mm: ArrayLike, bottom_mm: float, top_mm: float) -> Manifold:

@@ -84,7 +84,7 @@ def test_dowel_pins_follow_iso_2338(part_id, diameter):
 @pytest.mark.parametrize(
     ("part_id", "bore", "outer"), [("bushing_8x11x10", 8, 11), ("bushing_8x12x10", 8, 12), ("bushing_10x14x10", 10, 14)]
 )
-def test_bushings_follow_iso_4379(part_id, bore, outer):
+def test_bushings_have_the_diameters_of_their_names(part_id, bore, outer):
     np.testing.assert_allclose(np.multiply(radii_mm(part_id), 2), [bore, outer], atol=1e-3)
 
 
