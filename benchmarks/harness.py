@@ -34,7 +34,18 @@ def machine() -> dict[str, Any]:
     """Describe the machine and the packages that were measured."""
     info = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").exists() else ""
     models = [line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name")]
-    packages = ("scenegen", "numpy", "mujoco", "usd-exchange", "embreex", "shapely", "trimesh", "pylance", "pyarrow", "duckdb")
+    packages = (
+        "scenegen",
+        "numpy",
+        "mujoco",
+        "usd-exchange",
+        "embreex",
+        "shapely",
+        "trimesh",
+        "pylance",
+        "pyarrow",
+        "duckdb",
+    )
     return {
         "processor": models[0] if models else platform.processor(),
         "cores": os.cpu_count(),

@@ -22,8 +22,8 @@ from library.snapshot import Snapshot
 from library.tables import FACET_RECORDS, ROW_HASH, SCENARIOS, TABLES, Table, is_proved
 from library.versioned import USD, VersionedLibrary
 from scenegen.errors import LibraryError, SceneGenError
+from scenegen.facet import FACETS, Asset, Facet, scenario_key
 from scenegen.record import content_hash
-from scenegen.scenario import FACETS, Asset, Facet, scenario_key
 from scenegen.usd.files import layout_path, scene_path
 
 NOTHING = "0" * 64
@@ -74,8 +74,8 @@ class Contents:
         self._layers: dict[int, str] = {}
         """Layers that were read -> what is wrong; keys are hashes of path and SHA-256, for there may be millions."""
         self._named: set[int] = set()
-        self.scenes: Counter[tuple[str, str]] = Counter()
-        """Cell and assets -> rows."""
+        self._scenes: dict[tuple[str, str], set[int]] = {}
+        """Cell and assets -> hashes of the ids of scenes."""
         self.unread: set[Place] = set()
         """Commits whose scenarios cannot be read."""
 
@@ -180,7 +180,7 @@ class Contents:
 
     def _scenarios(self, rows: list[dict[str, Any]], start: int, commit: Commit) -> None:
         for position, row in enumerate(rows, start):
-            self.scenes[row["cell_id"], row["assets"]] += 1
+            self._scenes.setdefault((row["cell_id"], row["assets"]), set()).add(hash(row["scenario_id"]))
             layers = layer_paths(row)
             self._named.update(map(hash, layers))
             if row["scene_sha256"] is not None and row["layout_sha256"] is not None:
@@ -217,6 +217,10 @@ class Contents:
             )
             return False
         return True
+
+    def count_scenes(self, chosen: Callable[[str, str], bool]) -> int:
+        """Count scenes by the content id of their cell and their column `assets`."""
+        return sum(len(ids) for (cell, assets), ids in self._scenes.items() if chosen(cell, assets))
 
     def is_named(self, path: str) -> bool:
         """Tell whether a row names a layer."""

@@ -60,7 +60,7 @@ def near_duplicates(
     scales: Mapping[str, Scale] = SCALES,
     touched: bool = False,
     across_axes: bool = False,
-    progress: Callable[[int], None] = lambda _: None,
+    progress: Callable[[str, int], None] = lambda *_: None,
 ) -> list[NearGroup]:
     """Find the groups of near-duplicates among scenes of one cell and one set of axes.
 
@@ -70,7 +70,7 @@ def near_duplicates(
         scales: Differences that count as 1, by quantity; scenes at most 1 apart are near.
         touched: Compare only the facets that a scene's axes touch: scenes on other bases may then be near.
         across_axes: Compare scenes of different axes as well.
-        progress: Called with the number of scenes that were compared.
+        progress: Called with `read` or `compared` and the number of scenes so far.
 
     Raises:
         LibraryError: A facet is missing or damaged.
@@ -81,15 +81,14 @@ def near_duplicates(
     buckets: dict[str, list[tuple[str, Features]]] = {}
     compared = {one: _compared(row) if touched else FACETS for one, row in scenes.items()}
     reader = _Reader(snapshot, scenes.values(), compared, scales)
-    for one, row in scenes.items():
+    for done, (one, row) in enumerate(scenes.items()):
+        progress("read", done)
         features = reader.features(row, compared[one])
         group = "" if across_axes else row["axis"] or ""
         buckets.setdefault(f"{row['cell_id']} {row['assets']} {group}\n{features.key}", []).append((one, features))
-    found, done = [], 0
+    found, compare = [], iter(range(len(scenes)))
     for some in buckets.values():
-        found += _groups(some)
-        done += len(some)
-        progress(done)
+        found += _groups(some, lambda: progress("compared", next(compare)))
     order = {one: at for at, one in enumerate(scenes)}
     return sorted(found, key=lambda group: order[group.first])
 
@@ -150,18 +149,19 @@ class _Reader:
         return self._known[one]
 
 
-def _groups(scenes: Sequence[tuple[str, Features]]) -> list[NearGroup]:
+def _groups(scenes: Sequence[tuple[str, Features]], step: Callable[[], None]) -> list[NearGroup]:
     """Group scenes of one key: each joins the first one before it that leads a group and is near.
 
     Candidates come from a k-d tree over bounds (see `Features.bounds`), so that no near pair is missed.
     """
     if len(scenes) < 2:
         return []
-    bounds = np.array([features.bounds() for _, features in scenes])
+    bounds = np.array([[0.0, *features.bounds()] for _, features in scenes])  # words alone have no bounds
     widest = np.argsort(-np.ptp(bounds, axis=0), kind="stable")[:TREE_COLUMNS]
     tree = KDTree(bounds[:, widest])
     free, found = np.ones(len(scenes), bool), []
     for at, (first, features) in enumerate(scenes):
+        step()
         if not free[at]:
             continue
         free[at] = False

@@ -48,7 +48,7 @@ def write_csv(file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, 
         columns: Which columns, in order.
         rows: The rows; what a row lacks stays empty.
     """
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(file)  # ends lines with \r\n: RFC 4180; and a \r in a text is quoted, too
     writer.writerow([cell_text(name) for name in columns])
     count = 0
     for row in rows:

@@ -19,7 +19,7 @@ from library.versioned import USD, VersionedLibrary
 from scenegen import __version__
 from scenegen.cell import Cell
 from scenegen.errors import UnsafeStage
-from scenegen.scenario import Facet, scenario_key
+from scenegen.facet import Facet, scenario_key
 from scenegen.usd.files import asset_path, cell_path, cell_record_path, layout_path, scene_path
 from scenegen.usd.package import PACKAGE, needed_files, package_bytes
 

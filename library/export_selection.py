@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from library.snapshot import Snapshot
 from library.tables import SCENARIOS
@@ -38,14 +37,14 @@ class Selection:
         """
         self._require_condition(snapshot)
         bases = self._bases(snapshot)
-        hidden = None if self.everything else pa.array(sorted(snapshot.curated.hidden), pa.string())
+        hidden = frozenset() if self.everything else snapshot.curated.hidden
         left = self.limit
         for whole in snapshot.table(SCENARIOS.name).batches(where=self.where):
             batch = whole
-            if hidden is not None and len(hidden):
-                batch = batch.filter(pc.invert(pc.is_in(batch["scenario_id"], value_set=hidden)))
+            if hidden:
+                batch = batch.filter(pa.array([one not in hidden for one in batch["scenario_id"].to_pylist()]))
             if bases is not None:
-                batch = batch.filter(pc.is_in(batch["base_id"], value_set=bases))
+                batch = having(batch, "base_id", bases)
             if left is not None:
                 batch = batch.slice(0, left)
                 left -= batch.num_rows
@@ -67,7 +66,7 @@ class Selection:
                 "--where", self.where, f"a condition in SQL over the columns of scenarios ({reason})"
             ) from error
 
-    def _bases(self, snapshot: Snapshot) -> pa.Array | None:
+    def _bases(self, snapshot: Snapshot) -> frozenset[str] | None:
         """Return the bases of the split."""
         if self.split is None:
             return None
@@ -75,4 +74,9 @@ class Selection:
         if self.split not in splits.values():
             known = ", ".join(sorted(set(splits.values()))) or "none was assigned yet; see `scenegen library split`"
             raise InvalidOption("--split", self.split, f"a split of this version: {known}")
-        return pa.array(sorted(base for base, split in splits.items() if split == self.split), pa.string())
+        return frozenset(base for base, split in splits.items() if split == self.split)
+
+
+def having(batch: pa.RecordBatch, column: str, values: Set[str]) -> pa.RecordBatch:
+    """Return the rows whose column holds one of the values."""
+    return batch.filter(pa.array([one in values for one in batch[column].to_pylist()], pa.bool_()))

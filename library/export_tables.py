@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import repeat
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from library.export_csv import write_csv
-from library.export_selection import Selection
+from library.export_selection import Selection, having
 from library.snapshot import Snapshot
 from library.tables import ATTEMPTS, CURATION, FACET_RECORDS, SCENARIOS, VERDICTS, Table
 from scenegen.scenario import FACETS
@@ -49,9 +49,8 @@ def export_parquet(snapshot: Snapshot, selection: Selection, folder: Path, *, no
         CURATION: ("subject", seen["scenario"] | seen["base"]),
     }
     for table, (column, values) in about.items():
-        wanted = pa.array(sorted(values), pa.string())
         whole = snapshot.table(table.name).batches()
-        chosen = (batch.filter(pc.is_in(batch[column], value_set=wanted)) for batch in whole)
+        chosen = map(having, whole, repeat(column), repeat(values))
         counts[table.name] = _write(table, chosen, folder, noted)
     return counts
 

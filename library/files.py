@@ -19,6 +19,9 @@ from scenegen.errors import LibraryError
 SCRATCH = "scratch"
 """Where files are written before they get their name: files begun in one folder are created several times faster."""
 
+USD = "usd/v1"
+"""Root of the USD files. The same scenario gives the same bytes for as long as this stays `v1`."""
+
 _REMEDIES = {
     errno.ENOSPC: ("the disk is full", "free some room and run the command again; what was kept stays"),
     errno.EDQUOT: ("the disk quota is used up", "free some room and run the command again; what was kept stays"),

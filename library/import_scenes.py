@@ -183,7 +183,7 @@ class SceneImport:
 
     def _new_bench(self, scene: Path, root: Path) -> _Bench:
         cell, parts = read_cell_and_parts(scene)
-        refuse_unsafe_robot(cell, root)
+        refuse_unsafe_robot(cell, root, library=self.library.usd)
         check = self.checks(cell, parts, root / CELLS)
         self._files |= keep_structures(self.library, cell, parts, beside=root / cell_record_path(cell.content_id))
         contents = frozenset((part.id, part.content_id) for part in parts.values())

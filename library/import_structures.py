@@ -17,7 +17,7 @@ from library.versioned import USD, VersionedLibrary
 from scenegen.cell import Cell
 from scenegen.errors import InvalidRecord, LibraryError
 from scenegen.parts.catalogue import Catalogue
-from scenegen.usd.files import ASSETS, CELLS, cell_record_path
+from scenegen.usd.files import ASSETS, CELLS, asset_name, cell_record_path
 from scenegen.usd.untrusted import refuse_unsafe
 
 
@@ -76,7 +76,7 @@ class ForeignScenes:
         self._inspect_parts(root)
         cell, parts = self._layers.cell_and_parts(row)
         self._require_named(row, cell, parts)
-        refuse_unsafe_robot(cell, root)
+        refuse_unsafe_robot(cell, root, library=self._library.usd)
         robot = f"{USD}/{CELLS}/{cell.robot.usd}"
         if robot in self._theirs:
             check_file(self._source.files, robot, self._theirs[robot])
@@ -98,6 +98,6 @@ class ForeignScenes:
         if cell.content_id != row.cell_id:
             raise damaged(str(self._source.usd / cell_record_path(row.cell_id)), f"it holds cell {cell.content_id}")
         for asset in row.assets:
-            if parts[asset.part].content_id != asset.content:
-                what = str(self._source.usd / ASSETS / f"{asset.part}_{asset.content}.usdc")
-                raise damaged(what, f"it holds part {parts[asset.part].content_id}")
+            if asset.part not in parts or parts[asset.part].content_id != asset.content:
+                what = str(self._source.usd / ASSETS / asset_name(asset.part, asset.content))
+                raise damaged(what, "it holds another part than its name says")

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from library.import_json import read_json
 from scenegen.axes.axis import LEVELS
@@ -33,10 +33,6 @@ _PARTS = {"added objects": re.compile(r"_add_\d+")}
 """Parts of categories -> how the name of an entry tells that it belongs there."""
 
 
-def _plain(value: object) -> object:
-    return None if value is None or isinstance(value, bool) else value
-
-
 class TaskEntry(Record):
     """One task of a list; what it says besides is not read."""
 
@@ -44,7 +40,7 @@ class TaskEntry(Record):
 
     name: Text
     category: Text
-    difficulty_level: Annotated[int | None, BeforeValidator(_plain), Field(ge=LEVELS[0], le=LEVELS[-1])] = None
+    difficulty_level: Annotated[int, Field(ge=LEVELS[0], le=LEVELS[-1])] | None = None
     suite: Text = ""
 
 

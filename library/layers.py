@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from library.commit import FileFacts, damaged
+from library.files import USD
 from library.lance_table import check_file
 from library.row import Row
 from library.snapshot import Snapshot
-from library.versioned import USD, VersionedLibrary
+from library.versioned import VersionedLibrary
 from scenegen.cell import Cell
 from scenegen.errors import LibraryError
+from scenegen.facet import Facet, scenario_key
 from scenegen.parts.catalogue import Catalogue
-from scenegen.scenario import Facet, scenario_key
 from scenegen.usd.files import ASSETS, asset_name, cell_path, cell_record_path, layout_path, scene_path
 from scenegen.usd.part_file import read_part
 from scenegen.usd.writer import SceneWriter

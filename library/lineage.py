@@ -88,6 +88,8 @@ class Lineage:
         for folder in ("tags", f"{COPIES}/tags"):
             for listed in library.files.list(folder):
                 path = f"tags/{listed.path.rpartition('/')[2]}"
+                if not path.endswith(".json"):
+                    continue
                 try:
                     tag = library.history.read_tag(path.removeprefix("tags/").removesuffix(".json"))
                     self.tags[tag.name] = tag

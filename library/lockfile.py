@@ -1,8 +1,8 @@
 """`library.lock`: one version of a library as a small text file with its hashes, for somebody's own git.
 
-The commit's file lists the SHA-256 of every file of its version but the scenes' layers, whose hashes stand in the rows of
-a table. So the lock holds a digest for each group of files: the SHA-256 over its lines `<sha256>  <path>`, sorted by
-path (what `sha256sum` prints). Whatever is replaced, with or without its commit, one of them differs.
+The commit's file lists the SHA-256 of every file of its version but the layers of scenes, whose hashes stand in rows of
+a table. So the lock holds a digest for each group of files: the SHA-256 over the lines `<sha256>  <path>` (as
+`sha256sum` prints them), sorted by path. Whatever is replaced, with or without its commit, one of them differs.
 """
 
 from __future__ import annotations
@@ -137,13 +137,16 @@ def differences(lock: Lock, library: VersionedLibrary, *, progress: Progress) ->
     if commit.content_id != lock.commit.id:
         yield f"{_at(lock.commit)} is commit {commit.content_id}, not {lock.commit.id}"
         return
+    broken = list(_damaged(library, {path: facts.sha256 for path, facts in commit.files.items()}, progress))
+    yield from broken
     try:
         found = Lock.of(library, commit)
-        yield from _facts_that_differ(lock, found)
-        yield from _damaged(library, {path: facts.sha256 for path, facts in commit.files.items()}, progress)
-        yield from _damaged(library, dict(layer_hashes(library.snapshot(commit))), progress)
-    except LibraryError as error:
-        yield str(error)
+        layers = dict(layer_hashes(library.snapshot(commit)))
+    except LibraryError as error:  # a damaged table was named above
+        yield from [] if broken else [str(error)]
+        return
+    yield from _facts_that_differ(lock, found)
+    yield from _damaged(library, layers, progress)
 
 
 def layer_hashes(snapshot: Snapshot) -> Iterator[tuple[str, str]]:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from library.commit import FileFacts, file_hash
+from library.files import USD
 from library.format1 import OldLibrary, OldRow
 from library.row import KeptVerdict, Row, attempt_columns, facet_columns
 from library.structures import keep_structures
 from library.tables import ATTEMPTS, SCENARIOS
-from library.versioned import USD, Changes, Signature, VersionedLibrary
+from library.versioned import Changes, Signature, VersionedLibrary
 from scenegen.cell import Cell
 from scenegen.errors import LibraryError, UnreadableStage, UnsafeStage
 from scenegen.parts.catalogue import Catalogue
@@ -135,7 +136,9 @@ class _Mover:
     def _scene(self, rows: dict[str, list[dict[str, Any]]], row: OldRow) -> None:
         plan_id, provenance, verdict = self._facts(row)
         path = self._old.scene(row)
-        if row.cell_id not in self._writers:  # the first scene of a cell, and the cell's own files, get no trust in advance
+        if (
+            row.cell_id not in self._writers
+        ):  # the first scene of a cell, and the cell's own files, get no trust in advance
             self._add_writer(row, path)
         scenario = read_scenario(path, trusted=True)
         if scenario.id != row.scenario_id:
@@ -207,6 +210,4 @@ class _Mover:
 
 def _passed(plan: CheckPlan, statuses: dict[str, Status]) -> bool:
     """Tell whether every required check of a plan is present and passed."""
-    return all(
-        statuses.get(f"{one.check}@{one.version}") is Status.PASSED for one in plan.checks if one.required
-    )
+    return all(statuses.get(f"{one.check}@{one.version}") is Status.PASSED for one in plan.checks if one.required)

@@ -5,6 +5,7 @@ Nothing is written that has not the very bytes that were kept.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -205,7 +206,7 @@ class Restorer:
     def _mend_journal(self, path: str) -> str:
         """Cut damaged lines out of a journal, a torn last one among them."""
         with Journal(self._library.folder, Path(path).stem) as journal:
-            lines = journal.path.read_bytes().splitlines(keepends=True)
+            lines = list(io.BytesIO(journal.path.read_bytes()))
             whole = [line for number, line in enumerate(lines, start=1) if _is_whole(journal.path, number, line)]
             with journal.path.open("r+b") as file:  # in place: who waits for the journal waits for this very file
                 file.write(b"".join(whole))

@@ -14,7 +14,8 @@ from library.lance_table import LanceTable
 from library.row import KeptVerdict, Row
 from library.tables import CURATION, FACET_RECORDS, SCENARIOS, TABLES, VERDICTS, Columns
 from scenegen.errors import LibraryError
-from scenegen.scenario import SPEC_VERSION, Scenario
+from scenegen.facet import SPEC_VERSION
+from scenegen.scenario import Scenario
 
 _ID = re.compile(r"^[0-9a-f]{1,24}$")
 

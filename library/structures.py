@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from library.commit import FileFacts, file_hash
-from library.versioned import USD, VersionedLibrary
+from library.files import USD
+from library.versioned import VersionedLibrary
 from scenegen.cell import Cell
 from scenegen.errors import InvalidRecord, LibraryError
 from scenegen.parts.catalogue import Catalogue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -77,8 +78,11 @@ def verify(
     loose: list[Listed] = []
     if revision is None:
         _check_journals(library, findings)
-        loose = _loose(library, chosen, contents)
+        lost = any(path.startswith("branches/") for path in lineage.damage)  # what lost commits need is not known
+        loose = [] if lost else _loose(library, chosen, contents)
     findings.checked["commits"], findings.checked["tags"] = len(chosen), len(lineage.tags)
+    if lineage.uncopied:
+        findings.checked["second copies missing"] = lineage.uncopied
     cleared = sorted({place for places in expired.values() for place in places})
     return Report(
         checked=dict(sorted(findings.checked.items())),
@@ -150,13 +154,17 @@ def _check_journals(library: VersionedLibrary, findings: Findings) -> None:
         path, faults, number = library.files.local(listed.path), list[str](), 0
         if path.suffix != ".jsonl":
             continue
-        with path.open("rb") as file:
-            for number, raw in enumerate(file, start=1):
-                if raw.endswith(b"\n"):  # a last line without its end is being written, or was cut by a kill
-                    try:
-                        journal_line(path, number, raw)
-                    except LibraryError as error:
-                        faults.append(error.reason.removeprefix("damaged: "))
+        try:
+            lines = io.BytesIO(library.files.read(listed.path))
+        except (LibraryError, FileNotFoundError) as error:
+            findings.add(listed.path, error.reason if isinstance(error, LibraryError) else "the file is missing")
+            continue
+        for number, raw in enumerate(lines, start=1):
+            if raw.endswith(b"\n"):  # a last line without its end is being written, or was cut by a kill
+                try:
+                    journal_line(path, number, raw)
+                except LibraryError as error:
+                    faults.append(error.reason.removeprefix("damaged: "))
         findings.progress(listed.size)
         findings.checked["journal lines"] += number
         if faults:
@@ -190,10 +198,10 @@ def _scenes(
         return None
     if path.startswith(f"{USD}/{CELLS}/"):
         stem = Path(path).stem  # a file beside cells that has no id for a name is a robot's: any cell may need it
-        return sum(count for (cell, _), count in contents.scenes.items() if stem == cell or len(stem) != ID_LENGTH)
+        return contents.count_scenes(lambda cell, _: stem == cell or len(stem) != ID_LENGTH)
     if path.startswith(f"{USD}/{ASSETS}/"):
         part = Path(path).stem.rpartition("_")[0]
-        return sum(count for (cell, text), count in contents.scenes.items() if _needs(library, cell, text, part))
+        return contents.count_scenes(lambda cell, assets: _needs(library, cell, assets, part))
     return 0
 
 

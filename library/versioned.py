@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from library.commit import COPIES, FORMAT, MAIN, Commit, FileFacts, advanced, damaged, file_hash, too_new
-from library.files import FolderFiles, library_error, require_usable, unreadable
+from library.files import USD, FolderFiles, library_error, require_usable, unreadable
 from library.history import History, Tag, require_branch_name
 from library.lance_table import LanceTable
 from library.row import ROW_HASH
@@ -42,8 +42,6 @@ from scenegen.record import Record, canonical_text, content_hash
 
 NAME = "scenegen-library"
 MARKER = "library.json"
-USD = "usd/v1"
-"""Root of the USD files. The same scenario gives the same bytes for as long as this stays `v1`."""
 TRIES = 200
 """Commits by others that a writer survives in a row before it gives up."""
 PACKAGES = ("scenegen", "pylance", "usd-exchange", "mujoco", "numpy", "isaaclab")
@@ -192,8 +190,16 @@ class VersionedLibrary:
         self.files.put(path, data, durable=True)
         return {path: FileFacts(size=len(data), sha256=file_hash(data))}
 
-    def publish(self, changes: Changes, signature: Signature, *, branch: str = MAIN) -> Commit | None:
+    def publish(
+        self, changes: Changes, signature: Signature, *, branch: str = MAIN, onto: Commit | None = None
+    ) -> Commit | None:
         """Add rows and files to a branch as one commit; rows that are there already are left out.
+
+        Args:
+            changes: What the commit brings.
+            signature: Who commits what for.
+            branch: Where to commit.
+            onto: For what was concluded from a whole version: commit only if that one is still the branch's newest.
 
         Returns:
             The commit; None if it would have brought nothing new.
@@ -208,6 +214,8 @@ class VersionedLibrary:
                 raise UnknownName("branch", branch, self.history.branches())
             if head is not None and head.closed:
                 raise LibraryError(str(self.folder), f"branch {branch} is closed", "make another branch")
+            if onto is not None and head != onto:
+                raise LibraryError(str(self.folder), f"branch {branch} was changed meanwhile", "run the command again")
             commit = self._next(head, changes, signature, branch)
             if commit is None:
                 return None
@@ -311,7 +319,7 @@ def _following(head: Commit | None, signature: Signature, *, branch: str) -> Com
 
 
 def _is_marker(data: bytes, facts: Mapping[str, Any]) -> bool:
-    without_hash = {name: facts[name] for name in ("format", "version", "name")}
+    without_hash = {"format": NAME, "version": FORMAT, "name": facts["name"]}
     return data in (marker(facts["name"], version=facts["version"]), json.dumps(without_hash).encode())
 
 

@@ -21,11 +21,22 @@ happened, what would be accepted, what to try.
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 
 class SceneGenError(Exception):
     """Base of all errors that scenegen raises on purpose."""
+
+    def __reduce__(self) -> tuple[Callable[..., "SceneGenError"], tuple[type, tuple[object, ...], dict[str, object]]]:
+        """Pickle by facts, so that worker processes can raise it."""
+        return _as_raised, (type(self), self.args, self.__dict__)
+
+
+def _as_raised(kind: type[SceneGenError], texts: tuple[object, ...], facts: dict[str, object]) -> SceneGenError:
+    error = kind.__new__(kind, *texts)
+    error.args = texts
+    error.__dict__.update(facts)
+    return error
 
 
 class InvalidRecord(SceneGenError, ValueError):
@@ -88,10 +99,6 @@ class PlacementFailed(SceneGenError, RuntimeError):
             f"no place for {item!r} after {attempts} attempts ({counts}) - place fewer parts or enlarge the zone"
         )
 
-    def __reduce__(self) -> tuple[type, tuple[str, int, dict[str, int]]]:
-        """Pickle by facts, so that worker processes can raise it."""
-        return type(self), (self.item, self.attempts, dict(self.rejections))
-
 
 class VariationFailed(SceneGenError, RuntimeError):
     """An axis found no scene at the asked severity.
@@ -106,10 +113,6 @@ class VariationFailed(SceneGenError, RuntimeError):
     def __init__(self, axis: str, level: int, reason: str, detail: str) -> None:
         self.axis, self.level, self.reason, self.detail = axis, level, reason, detail
         super().__init__(f"axis {axis!r} found no scene at level {level} ({reason}): {detail}")
-
-    def __reduce__(self) -> tuple[type, tuple[str, int, str, str]]:
-        """Pickle by facts, so that worker processes can raise it."""
-        return type(self), (self.axis, self.level, self.reason, self.detail)
 
 
 class UnusablePart(SceneGenError, ValueError):

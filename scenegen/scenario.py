@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from scenegen.facet import FACETS, Asset, Facet, frame_key, scenario_frame
 from scenegen.geometry import Pose, Quat, Vec2, Vec3
-from scenegen.record import Name, NonNegative, Positive, Real, Record, Share, Text, content_hash
-
-SPEC_VERSION = 1
-"""Version of the scenario format; part of every id."""
-
-
-class Facet(StrEnum):
-    """The eight parts of a scenario; each value is the field's name in `Scenario`."""
-
-    LAYOUT = "layout"
-    MATTER = "matter"
-    MOTION = "motion"
-    SURFACES = "surfaces"
-    LIGHTS = "lights"
-    CAMERAS = "cameras"
-    SENSOR = "sensor"
-    TASK = "task"
-
-    __hash__ = str.__hash__
-    """As fast as that of the name it equals: keys are looked up by facets many times a scene."""
-
-
-FACETS = tuple(Facet)
-"""All of them, in their order."""
+from scenegen.record import Name, NonNegative, Positive, Real, Record, Share, Text
 
 
 class Cause(StrEnum):
@@ -262,14 +239,6 @@ class Task(Record):
     """Two-letter code of the instruction's language (ISO 639-1)."""
 
 
-class Asset(Record):
-    """A part file that the scene needs, by content."""
-
-    part: Name
-    content: str
-    """Content hash of the part (see `Part.content_id`)."""
-
-
 class Scenario(Record):
     """One concrete scene of a cell.
 
@@ -306,13 +275,15 @@ class Scenario(Record):
         """Hash cell, assets and the named facets: the cache key of what depends on nothing else."""
         known = self._keys.get(facets)
         if known is None:
-            known = self._keys[facets] = _key(self._frame, {facet: self.facet(facet).content_id for facet in facets})
+            known = self._keys[facets] = frame_key(
+                self._frame, {facet: self.facet(facet).content_id for facet in facets}
+            )
         return known
 
     @cached_property
     def _frame(self) -> str:
         """What every key hashes besides facets: format, cell and assets."""
-        return _frame(self.cell_id, self.assets)
+        return scenario_frame(self.cell_id, self.assets)
 
     @cached_property
     def _keys(self) -> dict[tuple[Facet, ...], str]:
@@ -342,22 +313,3 @@ class Scenario(Record):
             if item.name == name:
                 return item
         raise KeyError(name)
-
-
-def scenario_key(cell_id: str, assets: tuple[Asset, ...], facet_ids: Mapping[Facet, str]) -> str:
-    """Return what `Scenario.key` returns, from ids alone.
-
-    Args:
-        cell_id: Content id of the cell.
-        assets: The scenario's assets.
-        facet_ids: Content ids of the facets of the key, in its order.
-    """
-    return _key(_frame(cell_id, assets), facet_ids)
-
-
-def _frame(cell_id: str, assets: tuple[Asset, ...]) -> str:
-    return "\n".join((str(SPEC_VERSION), cell_id, *(f"{asset.part}:{asset.content}" for asset in assets)))
-
-
-def _key(frame: str, facet_ids: Mapping[Facet, str]) -> str:
-    return content_hash("\n".join((frame, *(f"{facet}:{one}" for facet, one in facet_ids.items()))).encode())

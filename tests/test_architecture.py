@@ -15,7 +15,8 @@ PACKAGES = ("scenegen", "validators", "library", "evaluator", "prompts")
 LAYERS: dict[str, tuple[str, ...]] = {
     "kernel": (
         "scenegen.errors", "scenegen.record", "scenegen.units", "scenegen.geometry", "scenegen.cell",
-        "scenegen.scenario", "scenegen.provenance", "scenegen.relations", "scenegen.verdict", "scenegen.episode",
+        "scenegen.facet", "scenegen.scenario", "scenegen.provenance", "scenegen.relations", "scenegen.verdict",
+        "scenegen.episode",
     ),
     "making": (
         "scenegen.parts", "scenegen.axes", "scenegen.usd", "scenegen.imaging", "scenegen.vlm", "scenegen.physics",
@@ -51,7 +52,10 @@ HEAVY: dict[str, tuple[str, ...]] = {
 }
 """Who may import a heavy package, anywhere in its code."""
 
-NOT_AT_START = ("pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp", "lance", "duckdb")
+NOT_AT_START = (
+    "pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp",
+    "lance", "duckdb",
+)  # fmt: skip
 """What neither `import scenegen` nor `scenegen --help` may load."""
 
 LAST_DEFENCE = ("scenegen.cli.main",)
@@ -282,6 +286,13 @@ def test_starting_loads_nothing_heavy(code):
     report = f"import sys\n{code}\nprint('loaded:', *sorted({set(NOT_AT_START)!r} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True, cwd="/")
     assert done.stdout.splitlines()[-1] == "loaded:"
+
+
+def test_processes_of_expand_load_no_lance():
+    """They fork from a server that imported this module, and Lance's threads do not survive a fork."""
+    code = "import sys, scenegen.commands.recipe; print(sorted({'lance', 'pyarrow', 'duckdb'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "[]\n"
 
 
 def planted(**modules: str) -> Sources:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from library.files import USD
 from library.row import Row
-from library.versioned import USD, VersionedLibrary
+from library.versioned import VersionedLibrary
 
 
 def scenegen(*arguments: str, cwd: Path, expect: int = 0) -> subprocess.CompletedProcess[str]:

@@ -44,7 +44,7 @@ def test_a_command_of_the_readme_runs(line, folder):
     command, _, comment = line.partition("#")
     for many, few in FEWER.items():
         command = re.sub(rf"--n {many}\b", f"--n {few}", command)
-    scenegen = f"scenegen() {{ {shlex.quote(sys.executable)} -m scenegen \"$@\"; }}"
+    scenegen = f'scenegen() {{ {shlex.quote(sys.executable)} -m scenegen "$@"; }}'
     done = subprocess.run(
         ["bash", "-c", f"{scenegen}; {command}"], cwd=folder, capture_output=True, text=True, timeout=600
     )

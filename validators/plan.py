@@ -54,8 +54,11 @@ def all_checks() -> tuple[Check, ...]:
 
 
 def plan_of(checks: Iterable[Check]) -> CheckPlan:
-    """Write down checks with versions and limits, and the engine behind the physics."""
+    """Write down checks with versions and limits, cheapest tier first, and the engine behind the physics."""
+    ordered = sorted(checks, key=lambda check: check.tier)
     return CheckPlan(
-        checks=tuple(PlannedCheck(check=c.name, version=c.version, tier=c.tier, limits=dict(c.limits)) for c in checks),
+        checks=tuple(
+            PlannedCheck(check=c.name, version=c.version, tier=c.tier, limits=dict(c.limits)) for c in ordered
+        ),
         engine=f"mujoco {version('mujoco')}",
     )

@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -25,25 +26,23 @@ AT_ONCE = 10
 """Kills of one library before it is finished."""
 
 
-def at_random(crashes: Crashes, undisturbed: Undisturbed, kills: int) -> Kills:
-    """Kill at random times."""
-    rng, total = np.random.default_rng(0), Kills()
+def at_random(crashes: Crashes, undisturbed: Undisturbed, total: Kills, kills: int) -> None:
+    """Kill at random times and calls."""
+    rng = np.random.default_rng(0)
     while total.kills < kills:
         result = killed_at_random(crashes, undisturbed, rng=rng, kills=min(AT_ONCE, kills - total.kills))
         total.kills += result.kills
         total.count(result.problems)
-        _tell("at random times", total, kills)
-    return total
+        _tell("at random", total, kills)
 
 
-def at_calls(crashes: Crashes, undisturbed: Undisturbed, every: int) -> Kills:
+def at_calls(crashes: Crashes, undisturbed: Undisturbed, total: Kills, every: int) -> None:
     """Kill at calls that change a file."""
-    total, calls = Kills(), range(1, undisturbed.calls + 1, every)
+    calls = range(1, undisturbed.calls + 1, every)
     for at in calls:
         total.count([one.split(": ", 1)[1] for one in killed_at(crashes, undisturbed, at)])
         total.kills += 1
         _tell("at calls", total, len(calls))
-    return total
 
 
 def _tell(name: str, total: Kills, wanted: int) -> None:
@@ -62,10 +61,10 @@ def main() -> int:
         folder = Path(name)
         with Crashes(folder, build_shim(folder)) as crashes:
             undisturbed = Undisturbed(crashes)
-            results = {
-                "at random times": at_random(crashes, undisturbed, options.kills),
-                "at a call": at_calls(crashes, undisturbed, options.every),
-            }
+            results = {"at random": Kills(), "at a call": Kills()}
+            with suppress(KeyboardInterrupt):  # what was counted until then is written
+                at_random(crashes, undisturbed, results["at random"], options.kills)
+                at_calls(crashes, undisturbed, results["at a call"], options.every)
     rows = [
         {"kill -9": name, "kills": one.kills, "lost rows": one.lost, "torn versions": one.torn}
         for name, one in results.items()
@@ -82,8 +81,9 @@ def main() -> int:
         *table(rows),
         "",
         "- The writer goes the way of `expand`: journal, layers, three commits, a tag, a branch; its rows are made up.",
-        f"- An undisturbed writer makes {undisturbed.calls} calls that change a file; at random times each library is"
-        f" killed up to {AT_ONCE} times, each run going on where the last one was killed.",
+        f"- An undisturbed writer makes {undisturbed.calls} calls that change a file; at random each library is"
+        f" killed up to {AT_ONCE} times, each run going on where the last one was killed: one in four after a random"
+        " time, the others at a random call.",
         "- After each kill every version is proved whole: commits, all files by SHA-256, all rows by their hashes and"
         " the fingerprint, all layers. `lost rows` were durable before a kill and gone after it; `torn versions` counts"
         " everything else, among it runs that could not go on and ends that differ from an undisturbed run's.",

@@ -260,10 +260,13 @@ def size_mb(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
-def measure(folder: Path, rows: int, files: int) -> tuple[Rows, list[str]]:
+def measure(folder: Path, rows: int, files: int, filled: Path | None) -> tuple[Rows, list[str]]:
     """Measure the library and its peers."""
     library = folder / "library"
-    step("fill", library, rows)
+    if filled:
+        shutil.copytree(filled, library)
+    else:
+        step("fill", library, rows)
     scenes = size_mb(library / TABLES["scenarios"].path)
     facts = step("read", library, rows)
     iterated, plain = step("rows", library, rows), step("columns", library, rows)
@@ -281,7 +284,13 @@ def measure(folder: Path, rows: int, files: int) -> tuple[Rows, list[str]]:
     table = [
         row("scenes", "", rows, rows, files),
         row("append 10,000, first commit of a process [ms]", "", ms(appended["first"])),
-        row("append 10,000, later commits [ms]", "≤ 2000", ms(appended["later"]), ms(beside["append"]), ms(single["append"])),
+        row(
+            "append 10,000, later commits [ms]",
+            "≤ 2000",
+            ms(appended["later"]),
+            ms(beside["append"]),
+            ms(single["append"]),
+        ),
         row("append 10,000 that are there already [ms]", "", ms(appended["again"])),
         row("first look-up by id of a process [ms]", "", ms(facts["cold"]), ms(beside["cold"]), ms(single["cold"])),
         row("look-up by id, median [ms]", "≤ 2", ms(facts["median"]), ms(beside["median"]), ms(single["median"])),
@@ -301,7 +310,8 @@ def measure(folder: Path, rows: int, files: int) -> tuple[Rows, list[str]]:
         f" {COMMIT:,}. Each is checked for rows that are there already, indexed, hashed and synced. Parquet holds the"
         " scenarios alone and does none of this but the sync; the JSON files are not even synced.",
         "The first look-up of a process opens the library and reads the table's files once, to hold them against their"
-        " hashes; its file cache is warm. The library's later look-ups prove each row by its hash and build its record.",
+        " hashes; the system's file cache is warm. Later look-ups prove the row by its hash and"
+        " build its record.",
         f"{facts['matching']:,} scenes have the axis and level of the filter. The JSON folder was made with"
         f" {files:,} scenes only: it is the smaller one by far, and still reads every file to filter.",
         "Rows are made up (ids are hashes, axes and levels in turn), and published as `scenegen expand` does.",
@@ -315,6 +325,7 @@ def main() -> None:
     parser.add_argument("--long", action="store_true", help="a million scenes, as published; 100,000 otherwise")
     parser.add_argument("--rows", type=int, default=0, help="another number of scenes")
     parser.add_argument("--folder", type=Path, help="where to work; by default among temporary files, removed after")
+    parser.add_argument("--filled", type=Path, help="a library that `--step fill` made before; it is copied")
     parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     rows = options.rows or (1_000_000 if options.long else 100_000)
@@ -324,7 +335,7 @@ def main() -> None:
     load = load_average()
     folder = Path(tempfile.mkdtemp(dir=options.folder))
     try:
-        table, notes = measure(folder, rows, min(rows, 100_000))
+        table, notes = measure(folder, rows, min(rows, 100_000), options.filled)
     finally:
         shutil.rmtree(folder)
     write_result(HERE, table, title=f"A library of {rows:,} scenes", notes=notes, load_before=load, name="scale")

@@ -26,7 +26,9 @@ def when(time: str) -> str:
 def citation(library: VersionedLibrary, name: str, commit: Commit) -> str:
     """Return the words by which a version is cited: its name, and what proves it."""
     scenes = library.snapshot(commit).scenes
-    return f"{library.name}@{name} (commit {commit.content_id[:SHORT]}, {scenes} scenes, fingerprint {commit.fingerprint})"
+    return (
+        f"{library.name}@{name} (commit {commit.content_id[:SHORT]}, {scenes} scenes, fingerprint {commit.fingerprint})"
+    )
 
 
 def committed(commit: Commit | None, library: str) -> Commit:

@@ -67,6 +67,7 @@ def decide(
     *,
     notes: Mapping[str, str] | str,
     message: str,
+    onto: Commit | None = None,
 ) -> Commit | None:
     """Publish decisions as one commit.
 
@@ -77,13 +78,16 @@ def decide(
         values: Subject -> value.
         notes: Why: one text, or one a subject.
         message: The commit's message.
+        onto: Commit only if this is still the newest commit; see `VersionedLibrary.publish`.
     """
     who, when = author(), now()
     rows: list[Columns] = [
         decision(action, one, value, note=notes if isinstance(notes, str) else notes[one], author=who, time=when)
         for one, value in values.items()
     ]
-    return store.publish(Changes(rows={CURATION.name: rows}), Signature.here(message), branch=branch) if rows else None
+    if not rows:
+        return None
+    return store.publish(Changes(rows={CURATION.name: rows}), Signature.here(message), branch=branch, onto=onto)
 
 
 def decide_one_way(

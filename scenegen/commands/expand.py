@@ -22,7 +22,7 @@ from scenegen.cells.loader import load_cell
 from scenegen.commands.exits import EXIT_FINDINGS
 from scenegen.commands.options import parse_levels
 from scenegen.commands.progress import SceneProgress, progress_style
-from scenegen.commands.recipe import Recipe, UsdFiles, Workshop, inventory_parts
+from scenegen.commands.recipe import Recipe, UsdFiles, check_plan, inventory_parts
 from scenegen.design import DesignKind
 from scenegen.errors import InvalidOption, InvalidRecord
 from scenegen.expand import Expansion
@@ -86,7 +86,7 @@ def expand(
         repair=repair,
     )
     store = VersionedLibrary.create(library)
-    plan = Workshop.of(specification, catalogue).checker.plan
+    plan = check_plan(specification, catalogue)
     recipe = Recipe(str(library), specification, catalogue, expansion, usd)
     with Journal(store.folder, expansion.content_id) as journal:
         files = keep_structures(store, specification, catalogue, beside=Path(cell))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 import typer
@@ -16,6 +16,7 @@ from library.scales import Scale, parse_scales
 from scenegen.commands.curating import BRANCH, decide, open_branch, say_committed
 from scenegen.commands.library_list import varies
 from scenegen.commands.opened import LIBRARY
+from scenegen.commands.progress import LINE_EVERY_S
 
 app = typer.Typer()
 
@@ -110,11 +111,14 @@ def _print_scales(scales: Mapping[str, Scale]) -> None:
     Console().print(table)
 
 
-def _progress(total: int, as_json: bool) -> Callable[[int], None]:
-    """Return what says how far the comparison is, on a terminal."""
+def _progress(total: int, as_json: bool) -> Callable[[str, int], None]:
+    """Return what says how far the comparison is, every two seconds."""
+    last = time.monotonic()
 
-    def say(done: int) -> None:
-        if sys.stderr.isatty() and not as_json:
-            typer.echo(f"\rcompared {done} of {total}", err=True, nl=done >= total)
+    def say(step: str, done: int) -> None:
+        nonlocal last
+        if not as_json and time.monotonic() > last + LINE_EVERY_S:
+            last = time.monotonic()
+            typer.echo(f"{step} {done} of {total} scenes", err=True)
 
     return say

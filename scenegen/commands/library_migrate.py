@@ -37,6 +37,8 @@ def migrate_library(
     for sentence in told.damaged:
         typer.echo(sentence)
     passed_by = f", {told.before} were there already" if told.before else ""
-    typer.echo(f"brought {told.rows} rows of {old} to {target}{passed_by}: {store.at().scenes} scenes; {old} is as it was")
+    typer.echo(
+        f"brought {told.rows} rows of {old} to {target}{passed_by}: {store.at().scenes} scenes; {old} is as it was"
+    )
     if told.damaged:
         raise typer.Exit(EXIT_FINDINGS)

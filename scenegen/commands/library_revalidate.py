@@ -23,7 +23,7 @@ from library.versioned import Changes, Signature, VersionedLibrary, author, now
 from scenegen.commands.exits import EXIT_FINDINGS
 from scenegen.commands.opened import LIBRARY, open_library
 from scenegen.commands.progress import SceneProgress, progress_style
-from scenegen.commands.recipe import Workshop
+from scenegen.commands.recipe import Workshop, check_plan
 from scenegen.expand import reasons
 from scenegen.pool import Demand, run_ordered
 from scenegen.usd.files import CELLS
@@ -118,12 +118,12 @@ def revalidate(
 
 def _stale(store: VersionedLibrary, snapshot: Snapshot, *, everything: bool) -> list[str]:
     """Return the scenarios that the present checks of their cell have not seen, those in quarantine included."""
-    benches, plans, found = Benches(store, snapshot), dict[str, str](), dict[str, None]()
+    layers, plans, found = Layers(store, snapshot), dict[str, str](), dict[str, None]()
     seen = set() if everything else _seen(snapshot)
     for columns in snapshot.columns(everything=True):
         key = f"{columns['cell_id']} {columns['assets']}"
         if key not in plans:
-            plans[key] = benches.of(Row.of(columns)).checker.plan.content_id
+            plans[key] = check_plan(*layers.cell_and_parts(Row.of(columns))).content_id
         if (columns["scenario_id"], plans[key]) not in seen:
             found[columns["scenario_id"]] = None
     return list(found)
@@ -140,7 +140,7 @@ def _run(
 ) -> tuple[int, Counter[str]]:
     failed, why, batch = 0, Counter[str](), list[Rechecked]()
     demand = Demand(wanted=len(recheck.ids), end=len(recheck.ids))
-    made = run_ordered(recheck, demand, processes=processes, chunk=CHUNK)
+    made = run_ordered(recheck, demand, processes=processes, chunk=CHUNK, forks=False)
     with SceneProgress(len(recheck.ids), done=0, style=progress_style(as_json)) as progress, closing(made):
         try:
             for _, result in made:

@@ -51,6 +51,7 @@ def split(
         fresh,
         notes=f"shares {shares}, seed {seed}",
         message=f"split {len(fresh)} bases: {shares}",
+        onto=snapshot.commit,
     )
     if as_json:
         facts = {"commit": commit.content_id if commit else None, "assigned": len(fresh), "splits": splits}

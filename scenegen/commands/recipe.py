@@ -8,10 +8,9 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from library.files import SCRATCH, FolderFiles
+from library.files import SCRATCH, USD, FolderFiles
 from library.keeper import Keeper
 from library.row import Line
-from library.versioned import USD
 from scenegen.axes.axis import AxisContext
 from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
@@ -22,8 +21,9 @@ from scenegen.parts.folder import catalogue_with_folder
 from scenegen.place import PlaceOptions
 from scenegen.usd.files import CELLS
 from scenegen.usd.writer import SceneWriter
+from scenegen.verdict import CheckPlan
 from validators.check import CheckContext
-from validators.plan import all_checks
+from validators.plan import all_checks, plan_of
 from validators.repair import repair
 from validators.run import Checker
 from validators.usd_stage import usd_stage_check
@@ -32,6 +32,11 @@ from validators.usd_stage import usd_stage_check
 def inventory_parts(cell: Cell, folder: Path) -> Catalogue:
     """Build the parts of a cell's inventory: built-in ones, and a person's own from a folder."""
     return catalogue_with_folder([item.part for item in cell.inventory], folder)
+
+
+def check_plan(cell: Cell, parts: Catalogue) -> CheckPlan:
+    """Return the plan by which a workshop checks, without building one."""
+    return plan_of((*all_checks(), usd_stage_check(cell, parts)))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from pxr import Tf, UsdUtils
 
 from scenegen.errors import UnreadableStage, UnsafeStage
-from scenegen.scenario import SPEC_VERSION
+from scenegen.facet import SPEC_VERSION
 from scenegen.usd.files import ASSETS, CELLS, cell_record_path
 from scenegen.usd.note import CELL, scene_note
 from scenegen.usd.prim import LayerTree

@@ -8,9 +8,10 @@ from functools import cached_property
 
 from scenegen.cell import Cell
 from scenegen.errors import InvalidRecord
+from scenegen.facet import SPEC_VERSION
 from scenegen.nominal import nominal_motion
 from scenegen.parts.catalogue import Catalogue
-from scenegen.scenario import SPEC_VERSION, Facet, Scenario
+from scenegen.scenario import Facet, Scenario
 from scenegen.usd.camera_prims import camera_prim
 from scenegen.usd.cell_prims import (
     cell_world,

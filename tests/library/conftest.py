@@ -16,7 +16,9 @@ from library.row import Line
 from library.structures import keep_structures
 from library.tables import CURATION
 from library.versioned import Changes, Signature, VersionedLibrary
+from scenegen.cell import Cell
 from scenegen.expand import Expansion, Made, Outcome
+from scenegen.parts.catalogue import Catalogue
 from scenegen.provenance import AxisSetting, Provenance
 from scenegen.scenario import Scenario
 from scenegen.units import Quantity, Unit
@@ -37,8 +39,8 @@ class SceneMaker:
         seed: Another seed is another expansion of the same scenes.
     """
 
-    cell: object
-    catalogue: object
+    cell: Cell
+    catalogue: Catalogue
     base: Scenario
     seed: int = 0
 
@@ -57,10 +59,10 @@ class SceneMaker:
     def outcome(self, index: int) -> Outcome:
         scenario, base = self.scenario(index), self.base
         severity = (Quantity(name="temperature", value=3000.0 + 10.0 * index, unit=Unit.KELVIN),)
-        origin = {"base_id": base.id, "generator": "tests", "generator_version": "1", "seed": self.seed, "index": index}
+        origin = Provenance(base_id=base.id, generator="tests", generator_version="1", seed=self.seed, index=index)
         setting = AxisSetting(axis="lighting", level=1 + index % 3, severity=severity)
-        made = Made("variant", scenario, _verdict(scenario), Provenance(axes=(setting,), **origin))
-        twin = Made("base", base, _verdict(base), Provenance(**origin | {"index": 0}))
+        made = Made("variant", scenario, _verdict(scenario), origin.replaced(axes=(setting,)))
+        twin = Made("base", base, _verdict(base), origin.replaced(index=0))
         return Outcome(index, made, twin, Counter({"overlap:hit": index} if index else {}))
 
     def lines(self, library: VersionedLibrary | None, indices: range) -> list[Line]:

@@ -47,7 +47,7 @@ def lit(scenario, temperature_k, factor=1.0):
 def moved(scenario, x_m):
     first, *others = scenario.layout.items
     pose = first.pose_to_world
-    there = first.replaced(pose_to_world=type(pose).of(pose.position + [x_m, 0, 0], pose.quat))
+    there = first.replaced(pose_to_world=type(pose).of(pose.position + np.array([x_m, 0, 0]), pose.quat))
     return scenario.varied(layout=scenario.layout.replaced(items=(there, *others)))
 
 
@@ -96,6 +96,16 @@ def test_scenes_on_other_bases_are_near_only_in_what_their_axes_touch(tmp_path, 
     assert group.others[0].text() == "0.1: temperature 10 K"
 
 
+def test_equal_words_on_other_bases_are_near_in_what_language_touches(tmp_path, base_scenario):
+    task = base_scenario.task.replaced(instruction="Sort.")
+    scenarios = [one.varied(task=task) for one in (base_scenario, moved(base_scenario, 0.05))]
+    other = base_scenario.varied(task=task.replaced(instruction="Sort all."))
+    snapshot, rows = keep(tmp_path / "a", [*scenarios, other], axis="language")
+    (group,) = near_duplicates(snapshot, rows, touched=True)
+    assert pairs([group]) == [(scenarios[0].id, scenarios[1].id)]
+    assert group.others[0].text() == "0"
+
+
 def test_thresholds_decide(tmp_path, base_scenario):
     snapshot, rows = keep(tmp_path / "a", [lit(base_scenario, 3000), lit(base_scenario, 3010)])
     assert near_duplicates(snapshot, rows, scales=parse_scales("temperature=9K")) == []
@@ -128,6 +138,5 @@ def test_a_facet_that_is_not_kept_is_named(tmp_path, base_scenario):
     snapshot, rows = keep(tmp_path / "a", [base_scenario])
     with pytest.raises(LibraryError) as error:
         near_duplicates(snapshot, [{**rows[0], "layout_id": "0" * 24}, {**rows[0], "scenario_id": "x"}])
-    assert str(error.value) == (
-        f"{snapshot.name}: scenario {base_scenario.id}: its facet {'0' * 24} is not kept - run `scenegen library verify`"
-    )
+    reason = f"scenario {base_scenario.id}: its facet {'0' * 24} is not kept"
+    assert str(error.value) == f"{snapshot.name}: {reason} - run `scenegen library verify`"

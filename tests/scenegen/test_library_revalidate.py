@@ -1,4 +1,4 @@
-"""Re-validation: scenes whose checks have changed are checked again, what fails goes to quarantine and may come back."""
+"""Re-validation: scenes whose checks have changed are checked again; what fails goes to quarantine and may return."""
 
 import dataclasses
 

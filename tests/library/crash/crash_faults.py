@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -47,7 +48,13 @@ class Crashes:
         environment = {**os.environ, "LD_PRELOAD": str(shim), "PYTHONPATH": paths, "PYTHONWARNINGS": "ignore"}
         command = [sys.executable, HERE / "crash_server.py"]
         self._server = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True, bufsize=1
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            text=True,
+            bufsize=1,
+            start_new_session=True,  # Ctrl-C is for the one who asks
         )
 
     def __enter__(self) -> Self:
@@ -116,9 +123,11 @@ class Undisturbed:
     """What the writer gives when nobody disturbs it: which fingerprints main has on the way, and at the end."""
 
     def __init__(self, crashes: Crashes) -> None:
-        victim = crashes.library()
+        victim, begin = crashes.library(), time.monotonic()
         self.calls = victim.write({"at": 0})["count"]
         """Calls that a fault can hit."""
+        self.seconds = time.monotonic() - begin
+        """How long it takes [s]."""
         facts = victim.check()
         assert facts["torn"] == facts["lost"] == facts["twice"] == []
         self.heads = facts["heads"]
@@ -199,10 +208,16 @@ def settled(victim: Victim, undisturbed: Undisturbed, *, first: bool = True) -> 
 
 
 def killed_at_random(crashes: Crashes, undisturbed: Undisturbed, *, rng: np.random.Generator, kills: int) -> Kills:
-    """Kill a writer up to `kills` times at random times, each time going on where it was, and let the last run finish."""
+    """Kill a writer up to `kills` times, each run going on where the last one was, and let a last run finish.
+
+    One kill in four comes at a random time, the others at a random call.
+    """
     victim, result = crashes.library(), Kills()
     for _ in range(kills):
-        answer = victim.write(kill_after_s=float(rng.uniform(0, 1.2)))
+        if rng.random() < 0.25:
+            answer = victim.write(kill_after_s=float(rng.uniform(0, undisturbed.seconds / 3)))
+        else:
+            answer = victim.write({"at": int(rng.integers(1, undisturbed.calls // 3)), "mode": "kill"})
         if not answer["killed"]:
             break
         result.kills += 1

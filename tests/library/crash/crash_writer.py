@@ -12,9 +12,9 @@ from library.intake import Intake
 from library.journal import Journal
 from library.row import KeptVerdict, Line, Row, attempt_columns, sealed
 from library.versioned import USD, Changes, Signature, VersionedLibrary
+from scenegen.facet import FACETS, Facet, scenario_key
 from scenegen.provenance import AxisSetting, Provenance
 from scenegen.record import canonical_text, content_hash
-from scenegen.scenario import FACETS, Facet, scenario_key
 from scenegen.units import Quantity, Unit
 from scenegen.usd.files import scene_path
 from scenegen.verdict import Status

@@ -9,16 +9,42 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
-import crash_faults as faults
 import numpy as np
 import pytest
 
 from library.versioned import VersionedLibrary
 
-SHORT = 8
+sys.path.insert(0, str(Path(__file__).parent / "crash"))
+
+import crash_faults as faults
+
+SHORT = 4
 """Calls that the short form disturbs, of each kind of fault."""
+
+
+@pytest.fixture(scope="module")
+def crashes():
+    """A server of crashes; where there is no compiler, the tests are skipped, loudly.
+
+    Libraries are in memory if that can be: what a kill leaves is the same, and nothing waits for a disk.
+    """
+    if faults.compiler() is None:
+        pytest.skip(faults.NO_COMPILER)
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name:
+        folder = Path(name)
+        with faults.Crashes(folder, faults.build_shim(folder)) as started:
+            yield started
+
+
+@pytest.fixture(scope="module")
+def undisturbed(crashes):
+    """What the writer gives when nobody disturbs it."""
+    return faults.Undisturbed(crashes)
 
 
 def spread(count, wanted=SHORT):
@@ -76,7 +102,6 @@ def test_a_thousand_kills_at_random_times_lose_nothing(crashes, undisturbed):
 FAULTS = {
     "full disk": ({"mode": "fail", "errno": errno.ENOSPC, "times": 0}, "the disk is full"),
     "read-only": ({"mode": "fail", "errno": errno.EROFS, "times": 0}, "the file system is read-only"),
-    "quota": ({"mode": "fail", "errno": errno.EDQUOT, "times": 0}, "the disk quota is used up"),
     "no permission": (
         {"mode": "fail", "errno": errno.EACCES, "times": 0, "calls": "open,mkdir,rename,link"},
         "no permission to write",
@@ -173,6 +198,30 @@ def test_a_limit_of_file_sizes_is_one_sentence_and_exit_code_2(tmp_path):
     assert run.stderr.splitlines()[-1].endswith(
         ": the file-size limit is reached - raise the limit and run the command again; what was kept stays"
     )
+
+
+@pytest.mark.slow
+def test_a_disk_that_gets_full_under_a_worker_process_is_one_sentence_and_exit_code_2(tmp_path):
+    if faults.compiler() is None:
+        pytest.skip(faults.NO_COMPILER)
+    folder = tmp_path / "library"
+    shim = {
+        "LD_PRELOAD": str(faults.build_shim(tmp_path)),
+        "SHIM_FOLDER": str(folder),
+        "SHIM_NAME": "usd/v1/scenes",
+        "SHIM_CALLS": "rename",
+        "SHIM_AT": "3",
+        "SHIM_MODE": "fail",
+        "SHIM_ERRNO": str(errno.ENOSPC),
+        "SHIM_TIMES": "0",
+    }
+    run = subprocess.run(_expand(folder, 60), env=_environment(**shim), capture_output=True, text=True, check=False)
+    assert run.returncode == 2, run.stderr
+    assert run.stderr.splitlines()[-1].startswith(f"scenegen: {folder}/usd/v1/scenes/")
+    assert run.stderr.splitlines()[-1].endswith(
+        ".usda: the disk is full - free some room and run the command again; what was kept stays"
+    )
+    subprocess.run(_expand(folder, 60), env=_environment(), capture_output=True, check=True)
 
 
 def _environment(**more):
