@@ -33,6 +33,10 @@ FRAGMENTS = 24
 """Most fragments of a table before the small ones are joined."""
 LARGE = 100_000
 """Rows of a fragment that is not joined any more."""
+SEGMENTS = 8
+"""Most segments of an index before it is built anew in one: a look-up asks each of them."""
+INDEXED_ANEW = 10
+"""Rows that are a tenth of what is there, or more, are worth an index in one segment."""
 ASKED = 5_000
 """Most values in one lookup."""
 
@@ -145,6 +149,10 @@ class LanceTable:
             fragments = self._written(_fitted(self.table.arrow(list(rows)), schema))
             if before is None or before.schema != schema or len(_large_and_small(before)[1]) >= FRAGMENTS:
                 return self._rewritten(before, fragments, schema)
+            if len(rows) * INDEXED_ANEW >= before.count_rows() or _segments(before) >= SEGMENTS:
+                kept = [one.metadata for one in before.get_fragments()]
+                operation = lance.LanceOperation.Overwrite(schema, [*kept, *fragments])
+                return self._indexed(self._commit(operation, None), lambda _: True)
             version = self._commit(lance.LanceOperation.Append(fragments), before.version)
             old = {fragment.fragment_id for fragment in before.get_fragments()}
             return self._indexed(version, lambda fragment: fragment not in old)
@@ -259,6 +267,10 @@ def _fitted(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     names = rows.schema.names
     columns = [rows.column(one.name) if one.name in names else pa.nulls(len(rows), one.type) for one in schema]
     return pa.table(columns, schema=schema)
+
+
+def _segments(dataset: lance.LanceDataset) -> int:
+    return max((len(index.segments) for index in dataset.describe_indices()), default=0)
 
 
 def _has_versions(folder: Path) -> bool:

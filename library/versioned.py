@@ -282,7 +282,11 @@ class VersionedLibrary:
         try:
             data = (self.folder / MARKER).read_bytes()
             facts = json.loads(data)
-            if facts["format"] == NAME and facts["version"] <= FORMAT and not _is_marker(data, facts):
+            if (
+                facts["format"] == NAME
+                and facts["version"] <= FORMAT
+                and data != marker(facts["name"], version=facts["version"])
+            ):
                 raise damaged(str(self.folder / MARKER), "its content does not match its hash")
         except FileNotFoundError:
             raise LibraryError(str(self.folder), "no library there", "make one with `scenegen expand`") from None
@@ -316,11 +320,6 @@ def _following(head: Commit | None, signature: Signature, *, branch: str) -> Com
         "packages": dict(signature.packages),
     }
     return Commit.from_data(facts, what="commit")
-
-
-def _is_marker(data: bytes, facts: Mapping[str, Any]) -> bool:
-    without_hash = {"format": NAME, "version": FORMAT, "name": facts["name"]}
-    return data in (marker(facts["name"], version=facts["version"]), json.dumps(without_hash).encode())
 
 
 def _require_empty(folder: Path) -> None:

@@ -20,7 +20,7 @@ sys.path.insert(0, str(HERE.parent))
 from harness import ROOT, Rows, load_average, write_result  # noqa: E402
 from scenes import thirty_part_text  # noqa: E402
 
-from library.folder import FolderLibrary  # noqa: E402
+from library.files import FolderFiles  # noqa: E402
 from library.keeper import Keeper  # noqa: E402
 from scenegen.cells.loader import load_cell  # noqa: E402
 from scenegen.commands.recipe import Workshop  # noqa: E402
@@ -87,13 +87,10 @@ def steady(run: Run, count: int, folder: Path, profile: Path | None) -> tuple[fl
     expansion = Expansion(cell_id=cell.content_id, assets=assets, axes=run.axes, levels=run.levels, seed=1)
     workshop = Workshop.of(cell, parts)
     expander = Expander(expansion, workshop.session(expansion))
-    library = FolderLibrary.create(folder / "steady")
-    keeper = Keeper(
-        library, workshop.writer, expansion_id=expansion.content_id, plan_id=workshop.checker.plan.content_id
-    )
+    keeper = Keeper(workshop.writer, expansion_id=expansion.content_id, usd=FolderFiles(folder / "steady"))
 
     def work(first: int, last: int) -> int:
-        return sum(keeper.keep(expander.make(index))[-1].kind != "exhausted" for index in range(first, last))
+        return sum(keeper.keep(expander.make(index)).scenario_id is not None for index in range(first, last))
 
     work(0, 20)
     settled = workshop.checker.profile["settled"]
