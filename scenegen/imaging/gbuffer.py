@@ -1,0 +1,42 @@
+"""What the pixels of a camera show before any light falls on it: instance, normal, position, depth.
+
+Arrays may be of any library that follows the Python array API: numpy where rays are cast on a processor, torch where a
+simulator's camera gives them. Pixels of an image lie in one row, images of a batch below each other: shape [b, p].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Vector = tuple[Any, Any, Any]
+"""X, Y and Z (or red, green and blue), each an array; kept apart because that is faster than a last axis of three."""
+
+NOTHING = -1
+"""Instance of a pixel that shows nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class GBuffer:
+    """What each pixel shows; b images of h x w pixels, p = h * w."""
+
+    names: tuple[str, ...]
+    """What instances are: items in the layout's order, then `feed` and the bins, then `table`; the same in all images."""
+    height_px: int
+    width_px: int
+    instance: Any
+    """Index into the names, or `NOTHING`; whole numbers, shape [b, p]."""
+    normal: Vector
+    """Unit normals toward the camera, smooth where the mesh is, world frame; each of shape [b, p]."""
+    position: Vector
+    """Where the surface is, world frame [m]; each of shape [b, p]."""
+    depth: Any
+    """Depth along the optical axis [m], infinite where there is nothing; shape [b, p]."""
+    eye: Vector
+    """Camera centres, world frame [m]; each of shape [b, 1]."""
+    alone: Any
+    """How many pixels each instance would cover if nothing else were there; whole numbers, shape [b, len(names)]."""
+
+    def plane(self, values: Any) -> Any:
+        """Return values of pixels as images, shape [b, h, w]."""
+        return values.reshape((values.shape[0], self.height_px, self.width_px))

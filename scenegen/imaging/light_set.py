@@ -1,0 +1,57 @@
+"""What shading takes: surfaces and lights as arrays, the same for one scene and for a batch of many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scenegen.imaging.gbuffer import Vector
+
+
+@dataclass(frozen=True, eq=False)
+class SurfaceSet:
+    """The look of every instance of a G-buffer; each array of shape [b, m], m = len(names)."""
+
+    color: Vector
+    """Base colour, linear RGB."""
+    metallic: Any
+    roughness: Any
+    """Perceptual roughness as USD has it; the GGX width is its square."""
+
+
+@dataclass(frozen=True, eq=False)
+class AreaLight:
+    """A rectangle that shines to the side of its normal; suns and spheres are rectangles too (far, or facing the point).
+
+    Each array of shape [b, 1].
+    """
+
+    center: Vector
+    """World frame [m]."""
+    half_u: Vector
+    """Half of one side, world frame [m]."""
+    half_v: Vector
+    """Half of the other side; u x v points to where it shines."""
+    radiance: Vector
+    """Luminance by linear colour [cd/m2]: a white light's three are equal."""
+    casts_shadow: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Ambient:
+    """Light from all around, in three bands of elevation; each of shape [b, 1]."""
+
+    floor: Vector
+    """Luminance by linear colour [cd/m2]."""
+    wall: Vector
+    ceiling: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class LightSet:
+    """All light of a scene."""
+
+    areas: tuple[AreaLight, ...]
+    names: tuple[str, ...]
+    """Names of the lights in the scenario, in the order of `areas`."""
+    ambient: Ambient
