@@ -126,6 +126,10 @@ def _sensor(data: Data, into: Columns) -> None:
         into.add("temperature", (sensor["white_balance_k"],))
         into.add("blur", (sensor["blur_px"],))
         into.add("noise", (sensor["snr_db"],))
+        into.add_each("cover", (sensor.get("veil_share", 0.0), sensor.get("vignetting", 0.0)))
+        length, angle = sensor.get("motion_px", 0.0), sensor.get("motion_rad", 0.0)
+        # A blur along one direction is the same along the opposite one: twice the angle tells which.
+        into.add("blur", (length * math.cos(2 * angle), length * math.sin(2 * angle)))
 
 
 def _task(data: Data, into: Columns) -> None:
@@ -147,6 +151,20 @@ def _pose_of(item: Data, into: Columns) -> None:
 def _look_of(surface: Data, into: Columns) -> None:
     into.add("color", surface["look"]["color"])
     into.add_each("finish", (surface["look"]["metallic"], surface["look"]["roughness"]))
+    stain, pattern = surface.get("stain", _CLEAN), surface.get("pattern", _PLAIN)
+    into.add("color", stain["color"])
+    into.add_each("finish", (stain["metallic"], stain["roughness"]))
+    into.add("cover", (stain["share"],))
+    into.add_each("position", (stain["patch_m"], *(shift * stain["patch_m"] for shift in stain["phase"])))
+    into.equal.append(pattern["kind"])
+    into.add("color", pattern["color"])
+    into.add("position", (pattern["size_m"],))
+    into.add("angle", (pattern["angle_rad"],))
+
+
+_CLEAN = {"color": (0.0,) * 3, "metallic": 0.0, "roughness": 0.0, "share": 0.0, "patch_m": 0.0, "phase": (0.0,) * 3}
+_PLAIN = {"kind": "", "color": (0.0,) * 3, "size_m": 0.0, "angle_rad": 0.0}
+"""Numbers of a stain and of a pattern that are not there: surfaces of one part need equally many."""
 
 
 RIGID: dict[Facet, Callable[[Data, Columns], None]] = {

@@ -37,7 +37,7 @@ class Scale:
 
 _SHARE, _LENGTH, _PLAIN = {"%": 0.01}, {"mm": 1e-3, "m": 1.0}, {"": 1.0}
 SCALES: dict[str, Scale] = {
-    "position": Scale(2.0, _LENGTH, "where items, fixtures, lights, cards and cameras stand"),
+    "position": Scale(2.0, _LENGTH, "where items, fixtures, lights, cards, cameras and stains are"),
     "angle": Scale(2.0, {"deg": _DEG, "rad": 1.0}, "how they are turned; joint angles of the robot"),
     "light": Scale(5.0, _SHARE, "luminance or illuminance of a light, as a factor"),
     "temperature": Scale(100.0, {"K": 1.0}, "colour temperature of a light, white balance"),
@@ -53,7 +53,8 @@ SCALES: dict[str, Scale] = {
     "speed": Scale(5.0, {"mm/s": 1e-3, "m/s": 1.0}, "speed of the belt"),
     "exposure": Scale(0.1, {"EV": 1.0}, "exposure of a camera"),
     "noise": Scale(1.0, {"dB": 1.0}, "signal-to-noise ratio of a camera"),
-    "blur": Scale(0.1, {"px": 1.0}, "lens blur of a camera"),
+    "blur": Scale(0.1, {"px": 1.0}, "lens blur and motion blur of a camera"),
+    "cover": Scale(0.02, _PLAIN, "share of a surface that a stain covers; veil and vignetting of a camera"),
     "pixel": Scale(1.0, {"px": 1.0}, "focal length and principal point of a camera"),
     "distortion": Scale(0.005, _PLAIN, "distortion coefficients of a camera"),
 }  # fmt: skip

@@ -20,6 +20,7 @@ COMMANDS = {
     "check": "Check a cell, a USD scene or a library; measure the checks themselves.",
     "library": "Versions of scene sets: list, compare, tag, split, curate, export, verify.",
     "show": "Show one scene: what is in it, where it came from, what the checks said.",
+    "render": "Draw a scene, or all scenes of a library, as pictures.",
     "schema": "Print the JSON schema of a record.",
     "doctor": "Tell what is installed, what conflicts, and how to mend it.",
 }

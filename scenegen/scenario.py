@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import cached_property
+from operator import not_
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from scenegen.facet import FACETS, Asset, Facet, frame_key, scenario_frame
 from scenegen.geometry import Pose, Quat, Vec2, Vec3
+from scenegen.optical import Color, Pattern, Stain, mixed
 from scenegen.record import Name, NonNegative, Positive, Real, Record, Share, Text
 
 
@@ -97,7 +99,7 @@ class Motion(Record):
 class Look(Record):
     """A metallic-roughness surface (UsdPreviewSurface)."""
 
-    color: tuple[Share, Share, Share]
+    color: Color
     """Base colour, linear RGB."""
     metallic: Share = 0.0
     roughness: Annotated[Real, Field(ge=0.02, le=1)] = 0.5
@@ -109,6 +111,18 @@ class Surface(Record):
     subject: Name
     """An item's name, `table`, `feed` or a bin's name."""
     look: Look
+    stain: Stain | None = Field(default=None, exclude_if=not_)
+    """Patches over it; none on a clean surface."""
+    pattern: Pattern | None = Field(default=None, exclude_if=not_)
+    """A second colour of a table, feed or bin; none on a plain surface."""
+
+    @property
+    def mean_color(self) -> Color:
+        """Mean base colour, linear RGB: pattern and stain by the shares that they cover."""
+        color = self.look.color
+        if self.pattern is not None:
+            color = mixed(color, self.pattern.color, self.pattern.second_share)
+        return color if self.stain is None else mixed(color, self.stain.color, self.stain.share)
 
 
 class Surfaces(Record):
@@ -214,6 +228,14 @@ class CameraSensor(Record):
     """Standard deviation of the lens blur [px]."""
     snr_db: Annotated[Real, Field(ge=0, le=80)] = 40.0
     """Signal-to-noise ratio at mid grey [dB]."""
+    veil_share: Share = Field(default=0.0, exclude_if=not_)
+    """Share of the light that lens and dust spread over the whole image (veiling glare)."""
+    vignetting: Share = Field(default=0.0, exclude_if=not_)
+    """Share of the light that is lost in the image's corners; in its middle none is."""
+    motion_px: NonNegative = Field(default=0.0, exclude_if=not_)
+    """Length of the blur of motion during the exposure [px]."""
+    motion_rad: Real = Field(default=0.0, exclude_if=not_)
+    """Its direction in the image, from the X axis (right) toward Y (down) [rad]."""
 
 
 class Sensor(Record):

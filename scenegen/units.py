@@ -17,6 +17,7 @@ class Unit(StrEnum):
     RADIAN = "rad"
     DEGREE = "deg"
     PIXEL = "px"
+    PER_PIXEL = "1/px"
     LUX = "lx"
     NIT = "cd/m2"
     KELVIN = "K"

@@ -15,8 +15,8 @@ PACKAGES = ("scenegen", "validators", "library", "evaluator", "prompts")
 LAYERS: dict[str, tuple[str, ...]] = {
     "kernel": (
         "scenegen.errors", "scenegen.record", "scenegen.units", "scenegen.geometry", "scenegen.cell",
-        "scenegen.facet", "scenegen.scenario", "scenegen.provenance", "scenegen.relations", "scenegen.verdict",
-        "scenegen.episode",
+        "scenegen.facet", "scenegen.optical", "scenegen.scenario", "scenegen.provenance", "scenegen.relations",
+        "scenegen.verdict", "scenegen.episode",
     ),
     "making": (
         "scenegen.parts", "scenegen.axes", "scenegen.usd", "scenegen.imaging", "scenegen.vlm", "scenegen.physics",
@@ -46,6 +46,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "manifold3d": ("scenegen.parts", "scenegen.imaging"),
     "coacd": ("scenegen.parts",),
     "embreex": ("scenegen.imaging", "scenegen.parts"),
+    "mitsuba": ("scenegen.imaging.path_tracer",),
     "lance": ("library",),
     "pyarrow": ("library",),
     "duckdb": ("library",),
@@ -54,7 +55,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
 
 NOT_AT_START = (
     "pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp",
-    "lance", "duckdb",
+    "lance", "duckdb", "mitsuba",
 )  # fmt: skip
 """What neither `import scenegen` nor `scenegen --help` may load."""
 

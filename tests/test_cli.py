@@ -238,4 +238,4 @@ def test_axes_are_described(tmp_path):
     table = scenegen("axes", cwd=tmp_path).stdout
     assert "lighting" in table
     described = json.loads(scenegen("axes", "--json", cwd=tmp_path).stdout)
-    assert len(described) >= 12
+    assert len(described) == 16

@@ -6,6 +6,7 @@ import numpy as np
 
 from scenegen.axes.items import targets_in
 from scenegen.geometry import Pose, quat_about, quat_multiply
+from scenegen.optical import Pattern, PatternKind, Stain
 from scenegen.record import quantise
 from scenegen.scenario import (
     Asset,
@@ -115,6 +116,44 @@ def _no_surface(scenario: Scenario, ctx: CheckContext, rng: np.random.Generator)
     return scenario.varied(surfaces=Surfaces(surfaces=left))
 
 
+def _look_changed(scenario: Scenario, subject: str, **fields: object) -> Scenario:
+    """Replace fields of one thing's surface; a colour goes to its look."""
+    changed = tuple(
+        s.replaced(**{"look": s.look.replaced(color=fields["color"])} if "color" in fields else fields)
+        if s.subject == subject
+        else s
+        for s in scenario.surfaces.surfaces
+    )
+    return scenario.varied(surfaces=Surfaces(surfaces=changed))
+
+
+def _garish(scenario: Scenario, ctx: CheckContext, rng: np.random.Generator) -> Scenario:
+    """Paint a target magenta, or cover it with tar."""
+    subject = _entry(scenario, ctx, rng).name
+    if rng.random() < 0.5:
+        return _look_changed(scenario, subject, color=(rng.uniform(0.7, 1.0), 0.0, rng.uniform(0.7, 1.0)))
+    tar = Stain(color=(0.0, 0.0, 0.0), roughness=0.1, share=rng.uniform(0.95, 1.0), patch_m=0.005)
+    return _look_changed(scenario, subject, stain=tar)
+
+
+def _patterned(scenario: Scenario, ctx: CheckContext, rng: np.random.Generator) -> Scenario:
+    pattern = Pattern(kind=PatternKind.CHECKER, color=(0.5, 0.5, 0.5), size_m=rng.uniform(0.002, 0.01))
+    return _look_changed(scenario, _entry(scenario, ctx, rng).name, pattern=pattern)
+
+
+def _loud(scenario: Scenario, ctx: CheckContext, rng: np.random.Generator) -> Scenario:
+    """Give table or feed a pattern of nearly black and white, or one as fine as dust."""
+    subject = ("table", "feed")[int(rng.integers(2))]
+    kind = tuple(PatternKind)[int(rng.integers(len(PatternKind)))]
+    if rng.random() < 0.5:
+        plain = next(s.look.color for s in scenario.surfaces.surfaces if s.subject == subject)
+        dust = Pattern(kind=kind, color=plain, size_m=rng.uniform(1e-6, 2e-4))
+        return _look_changed(scenario, subject, pattern=dust)
+    white, black = rng.uniform(0.7, 1.0, 3).tolist(), rng.uniform(0.0, 0.02, 3).tolist()
+    pale = _look_changed(scenario, subject, color=tuple(white))
+    return _look_changed(pale, subject, pattern=Pattern(kind=kind, color=tuple(black), size_m=0.03))
+
+
 def _glaring(scenario: Scenario, ctx: CheckContext, rng: np.random.Generator) -> Scenario:
     """Make the key light far stronger or weaker than the plant's."""
     factor = float(rng.choice([rng.uniform(0.01, 0.2), rng.uniform(4, 50)]))
@@ -150,6 +189,15 @@ def _blind(scenario: Scenario, ctx: CheckContext, rng: np.random.Generator) -> S
         return scenario.varied(sensor=Sensor(sensors=sensors[1:]))
     burnt = CameraSensor(camera=sensors[0].camera, exposure_ev=rng.choice([-1.0, 1.0]) * rng.uniform(7, 12))
     return scenario.varied(sensor=Sensor(sensors=(burnt, *sensors[1:])))
+
+
+def _dirty_lens(scenario: Scenario, ctx: CheckContext, rng: np.random.Generator) -> Scenario:
+    """Fog a camera's lens, cover all but its middle, or shake the camera."""
+    field, low, high = (("veil_share", 0.6, 1.0), ("vignetting", 0.97, 1.0), ("motion_px", 25.0, 80.0))[
+        int(rng.integers(3))
+    ]
+    first, *others = scenario.sensor.sensors
+    return scenario.varied(sensor=Sensor(sensors=(first.replaced(**{field: rng.uniform(low, high)}), *others)))
 
 
 def _task(scenario: Scenario, **fields: object) -> Scenario:
@@ -234,10 +282,16 @@ FACET_DEFECTS: tuple[Defect, ...] = (
     Defect("other_cell", "spec_cell", "the scene belongs to another cell", _other_cell),
     Defect("bin_colours_swapped", "bin_looks", "two bins have each other's colour", _swapped_bins),
     Defect("missing_surface", "spec_surfaces", "one thing has no surface", _no_surface),
+    Defect("garish_part", "spec_surfaces", "a target is magenta, or covered with tar", _garish),
+    Defect("patterned_part", "spec_surfaces", "a target is chequered", _patterned),
+    Defect(
+        "loud_ground", "spec_surfaces", "table or feed have a black and white pattern, or one as fine as dust", _loud
+    ),
     Defect("light_out_of_envelope", "spec_lights", "the key light is far too strong or too weak", _glaring),
     Defect("dark", "spec_lights", "no light shines", _dark),
     Defect("camera_looks_away", "spec_cameras", "a fixed camera is turned by 30 to 85 degrees", _looking_away),
     Defect("blind_camera", "spec_sensor", "a camera is overexposed or has no sensor", _blind),
+    Defect("dirty_lens", "spec_sensor", "a lens is fogged or covered, or a camera is shaken", _dirty_lens),
     Defect("two_rules", "sort_rule", "two rules match one part", _two_rules),
     Defect("no_rule", "sort_rule", "no rule matches a part that is present", _no_rule),
     Defect("rule_without_bin", "spec_task", "a rule names a bin that the cell does not have", _lost_bin),

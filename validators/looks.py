@@ -7,22 +7,23 @@ from collections.abc import Iterable
 import numpy as np
 
 from scenegen.geometry import Array
-from scenegen.scenario import Facet, Look, Scenario
+from scenegen.optical import Color
+from scenegen.scenario import Facet, Scenario
 from scenegen.units import Unit
 from scenegen.verdict import Finding, Tier
 from validators.check import Check, CheckContext, Limits, finding
 
 
-def _perceived(look: Look) -> Array:
-    """Base colour with about even steps to the eye: the cube root, as CIELAB has it."""
-    return np.cbrt(np.array(look.color))
+def _perceived(color: Color) -> Array:
+    """A colour with about even steps to the eye: the cube root, as CIELAB has it."""
+    return np.cbrt(np.array(color))
 
 
 def _check_bin_looks(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:
-    looks = {surface.subject: surface.look for surface in scenario.surfaces.surfaces}
+    colors = {surface.subject: surface.mean_color for surface in scenario.surfaces.surfaces}
     names = [b.name for b in ctx.cell.bins]
-    nominal = np.array([_perceived(b.look) for b in ctx.cell.bins])
-    present = np.array([_perceived(looks[name]) for name in names])
+    nominal = np.array([_perceived(b.look.color) for b in ctx.cell.bins])
+    present = np.array([_perceived(colors[name]) for name in names])
     distance = np.linalg.norm(present[:, None] - nominal[None], axis=2)
     for index, name in enumerate(names):
         other = int(np.argmin(distance[index]))
@@ -44,12 +45,12 @@ def _check_bin_looks(scenario: Scenario, ctx: CheckContext, limits: Limits) -> I
 
 BIN_LOOKS = Check(
     name="bin_looks",
-    version=1,
+    version=2,
     tier=Tier.SEMANTICS,
     depends=frozenset({Facet.SURFACES}),
     doc=(
-        "Each bin's colour is nearer (within `margin`, cube root of linear RGB) to its own nominal one than to that of "
-        "any other bin."
+        "Each bin's mean colour, pattern and stains included, is nearer (within `margin`, cube root of linear RGB) to "
+        "its own nominal one than to that of any other bin."
     ),
     run=_check_bin_looks,
     limits={"margin": 0.02},

@@ -15,10 +15,11 @@ from validators.looks import BIN_LOOKS
 from validators.placed import OUTSIDE, REACH
 from validators.rules import CAPACITY, CAUSES, SORT_RULE
 from validators.settled import SETTLED
-from validators.spec_image import SPEC_CAMERAS, SPEC_SENSOR, SPEC_SURFACES
+from validators.spec_image import SPEC_CAMERAS, SPEC_SENSOR
 from validators.spec_lights import SPEC_LIGHTS
 from validators.spec_matter import SPEC_MATTER, SPEC_MOTION
 from validators.spec_scene import SPEC_CELL, SPEC_LAYOUT
+from validators.spec_surfaces import SPEC_SURFACES
 from validators.spec_task import SPEC_TASK
 
 CHECKS: tuple[Check, ...] = (

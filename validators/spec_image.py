@@ -1,4 +1,4 @@
-"""Specification of what makes the picture: surfaces, cameras and sensors."""
+"""Specification of what makes the picture: cameras and sensors."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from scenegen.axes import camera as camera_axis
+from scenegen.axes import sensor as sensor_axis
 from scenegen.cell import Cell, CellCamera
 from scenegen.geometry import Array, Pose, angle_between
 from scenegen.imaging.pinhole import project
 from scenegen.robot import Arm
-from scenegen.scenario import Camera, Facet, Scenario
+from scenegen.scenario import Camera, CameraSensor, Facet, Scenario
 from scenegen.units import Unit
 from scenegen.verdict import Finding, Tier
 from validators.check import Check, CheckContext, Limits, finding
@@ -20,51 +21,29 @@ from validators.envelope import Envelope
 
 SHIFT_ENVELOPE = Envelope(camera_axis.NAME, camera_axis.OFFSET)
 TURN_ENVELOPE = Envelope(camera_axis.NAME, camera_axis.ROTATION)
-
-
-def _check_surfaces(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:
-    expected = ["table", *ctx.cell.containers, *(item.name for item in scenario.layout.items)]
-    yield from coverage(SPEC_SURFACES.name, "surface", [s.subject for s in scenario.surfaces.surfaces], expected)
-
-
-SPEC_SURFACES = Check(
-    name="spec_surfaces",
-    version=1,
-    tier=Tier.SPECIFICATION,
-    depends=frozenset({Facet.LAYOUT, Facet.SURFACES}),
-    doc="Table, feed, bins and items have one surface each; nothing else has one.",
-    run=_check_surfaces,
-)
+SENSOR_ENVELOPES = tuple((Envelope(sensor_axis.NAME, one), field) for one, field in sensor_axis.FIELDS)
 
 
 def _check_sensor(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Iterable[Finding]:
     sensors = scenario.sensor.sensors
     yield from coverage(SPEC_SENSOR.name, "sensor", [s.camera for s in sensors], [c.name for c in ctx.cell.cameras])
     for sensor in sensors:
-        for code, value, key, unit in (
-            ("exposure", abs(sensor.exposure_ev), "exposure_ev", Unit.EXPOSURE_VALUE),
-            ("blur", sensor.blur_px, "blur_px", Unit.PIXEL),
-        ):
-            if value > limits[key]:
-                sentence = (
-                    f"the {code} of camera {sensor.camera!r} is {value:.4g} {unit} - accepted: at most {limits[key]:g}"
-                )
-                yield finding(
-                    SPEC_SENSOR.name, code, [sensor.camera], sentence, value=value, limit=limits[key], unit=unit
-                )
+        nominal = CameraSensor(camera=sensor.camera)
+        for envelope, field in SENSOR_ENVELOPES:
+            change = getattr(sensor, field) - getattr(nominal, field)
+            if change:
+                code = envelope.severity.name
+                what = f"the {code.replace('_', ' ')} of camera {sensor.camera!r} is off its nominal one by"
+                yield from envelope.outside(SPEC_SENSOR.name, code, [sensor.camera], what, change, ctx.cell)
 
 
 SPEC_SENSOR = Check(
     name="spec_sensor",
-    version=1,
+    version=2,
     tier=Tier.SPECIFICATION,
     depends=frozenset({Facet.SENSOR}),
-    doc=(
-        "Each camera of the cell has one sensor, exposed (`exposure_ev`, either way) and blurred (`blur_px`) as "
-        "cameras can be."
-    ),
+    doc="Each camera of the cell has one sensor, within the envelope of axis `sensor` about the nominal one.",
     run=_check_sensor,
-    limits={"exposure_ev": 6.0, "blur_px": 12.0},
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 from typing import Protocol
 
@@ -12,6 +13,7 @@ import numpy as np
 from scenegen.cell import Cell
 from scenegen.errors import VariationFailed
 from scenegen.geometry import Array
+from scenegen.imaging.renderer import Renderer
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.settle import Settler
 from scenegen.scenario import Facet, Scenario
@@ -43,6 +45,11 @@ class AxisContext:
     parts: Catalogue
     settler: Settler
     hidden_share: HiddenShare
+
+    @cached_property
+    def renderer(self) -> Renderer:
+        """Renders the cell's scenes, for axes that solve for what a camera sees; made when first asked for."""
+        return Renderer(self.cell, self.parts)
 
 
 @dataclass(frozen=True)

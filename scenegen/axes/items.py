@@ -56,6 +56,13 @@ def with_poses(scenario: Scenario, poses: Mapping[str, Pose], *, cause: Cause) -
     return scenario.varied(layout=Layout(fixtures=scenario.layout.fixtures, items=items))
 
 
+def with_surfaces(scenario: Scenario, surfaces: Iterable[Surface]) -> Scenario:
+    """Return the scenario with some surfaces replaced, each that of the same subject."""
+    changed = {surface.subject: surface for surface in surfaces}
+    kept = tuple(changed.get(surface.subject, surface) for surface in scenario.surfaces.surfaces)
+    return scenario.varied(surfaces=Surfaces(surfaces=kept))
+
+
 def role_of(cell: Cell, item: Item) -> Role:
     """Return what an item is to the task."""
     return cell.slots[item.name].role

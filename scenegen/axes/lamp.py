@@ -119,6 +119,12 @@ def _radius(light: Light) -> float:
     return light.radius_m
 
 
+def corners_of(pose: Pose, size_m: tuple[float, float]) -> Array:
+    """Return the corners of a rectangle in a pose's XY plane [m], world frame, shape [4, 3]."""
+    signs = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]) / 2
+    return pose.apply(signs * np.array([*size_m, 0.0]))
+
+
 def shaded_share(light: Light, cards: tuple[ShadowCaster, ...], points: Array) -> Array:
     """Return which share of a lamp cards hide from some points, shape [n].
 

@@ -10,6 +10,7 @@ from scenegen.axes.lamp import (
     angle_deg,
     beam_on,
     center_of,
+    corners_of,
     dimmed,
     direction_to,
     panel_of,
@@ -83,16 +84,11 @@ def _turned(key: Light, angle_deg: float, level: int, ctx: AxisContext, rng: np.
         hinge = quat_to_matrix(quat_about(direction, bearing)) @ side
         there = quat_to_matrix(quat_about(hinge, np.radians(angle_deg))) @ direction
         moved = swung(key, aim, there)
-        if _corners(*panel_of(moved, aim))[:, 2].min() >= table_m + LOWEST_LAMP_M:
+        if corners_of(*panel_of(moved, aim))[:, 2].min() >= table_m + LOWEST_LAMP_M:
             return moved
     raise VariationFailed(
         NAME, level, "below_table", f"no direction {angle_deg:.0f} deg away keeps the lamp above the table"
     )
-
-
-def _corners(pose: Pose, size_m: tuple[float, float]) -> Array:
-    signs = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]) / 2
-    return pose.apply(signs * np.array([*size_m, 0.0]))
 
 
 def _shaded(scenario: Scenario, level: int, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
@@ -106,7 +102,7 @@ def _shaded(scenario: Scenario, level: int, ctx: AxisContext, rng: np.random.Gen
     for _ in range(TRIES):
         item = targets[int(rng.integers(len(targets)))]
         card = _card(scenario, item.pose_to_world.position, draw(SHADOW, level, cell=ctx.cell, axis=NAME, rng=rng), rng)
-        corners = _corners(card.pose_to_world, card.size_m)
+        corners = corners_of(card.pose_to_world, card.size_m)
         if not all(out_of_view(camera, corners, margin_px=VIEW_MARGIN_PX) for camera in scenario.cameras.cameras):
             in_view += 1
             continue

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from library.row import Row
 from scenegen.axes.registry import AXES
-from scenegen.units import Unit
+from scenegen.units import Quantity, Unit
+
+ROUNDING = 1e-5
+"""Share of a quantity's range that does not count."""
 
 
 def describe_axes(row: Row) -> tuple[str, str]:
@@ -15,7 +18,7 @@ def describe_axes(row: Row) -> tuple[str, str]:
         f"{q.name.replace('_', ' ')} {q.value:.{3 if abs(q.value) < 100 else 4}g}{_unit(q.unit)}"
         for setting in settings
         for q in setting.severity
-        if q.value != _nominal(setting.axis, q.name)
+        if not _is_nominal(setting.axis, q)
     )
     return names, values
 
@@ -24,6 +27,10 @@ def _unit(unit: Unit) -> str:
     return "" if unit in (Unit.NONE, Unit.COUNT, Unit.SHARE, Unit.FACTOR) else f" {unit.value}"
 
 
-def _nominal(axis: str, quantity: str) -> float | None:
+def _is_nominal(axis: str, quantity: Quantity) -> bool:
+    """Tell whether a quantity is at its nominal value, but for what rounding leaves of solved ones."""
     known = AXES[axis].severities if axis in AXES else ()
-    return next((severity.nominal for severity in known if severity.name == quantity), None)
+    severity = next((one for one in known if one.name == quantity.name), None)
+    if severity is None:
+        return False
+    return abs(quantity.value - severity.nominal) <= ROUNDING * (severity.high - severity.low)

@@ -24,6 +24,7 @@ COMMANDS = {
     "export": "Write a version as USD folder, usdz, parquet or CSV.",
     "import": "Take scenes from a USD folder, another library or a task list.",
     "reproduce": "Make a scene again from its chain and compare the bytes.",
+    "measure": "Measure what each camera sees of each target; ask for it in the table meters.",
     "revalidate": "Check scenes again whose checks or simulator have changed.",
     "verify": "Hold every file of every version against its hash.",
     "restore": "Make damaged files again, or take them from a copy of the library.",

@@ -21,7 +21,7 @@ class GBuffer:
     """What each pixel shows; b images of h x w pixels, p = h * w."""
 
     names: tuple[str, ...]
-    """What instances are: items in the layout's order, then `feed` and the bins, then `table`; the same in all images."""
+    """What instances are: items in the layout's order, `feed` and the bins, then `table`; the same in all images."""
     height_px: int
     width_px: int
     instance: Any
@@ -29,14 +29,28 @@ class GBuffer:
     normal: Vector
     """Unit normals toward the camera, smooth where the mesh is, world frame; each of shape [b, p]."""
     position: Vector
-    """Where the surface is, world frame [m]; each of shape [b, p]."""
+    """Where the surface is, world frame [m]; 1 m deep on the pixel's ray at `NOTHING`; each of shape [b, p]."""
     depth: Any
     """Depth along the optical axis [m], infinite where there is nothing; shape [b, p]."""
     eye: Vector
     """Camera centres, world frame [m]; each of shape [b, 1]."""
     alone: Any
     """How many pixels each instance would cover if nothing else were there; whole numbers, shape [b, len(names)]."""
+    self_open: Any = None
+    """Share of a pixel's surroundings that its own instance leaves open (less in threads), shape [b, p]; None: all.
+
+    Where a groove hides a third or more, the normal is that of the groove as a whole (see `groove_depth`): light leaves
+    it that way, whichever of its sides it met.
+    """
 
     def plane(self, values: Any) -> Any:
         """Return values of pixels as images, shape [b, h, w]."""
         return values.reshape((values.shape[0], self.height_px, self.width_px))
+
+
+def groove_depth(self_open: Any, xp: Any) -> Any:
+    """Return how much a point belongs to a groove, from 0 to 1, by the share of its surroundings that is left open.
+
+    The flank of a metric thread, 60 degrees from flank to flank, leaves about two thirds open.
+    """
+    return xp.clip(3 * (1 - self_open), 0.0, 1.0)

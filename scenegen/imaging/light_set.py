@@ -21,7 +21,7 @@ class SurfaceSet:
 
 @dataclass(frozen=True, eq=False)
 class AreaLight:
-    """A rectangle that shines to the side of its normal; suns and spheres are rectangles too (far, or facing the point).
+    """A rectangle that shines to the side of its normal; suns and spheres are rectangles too (far, or facing the feed).
 
     Each array of shape [b, 1].
     """
@@ -38,11 +38,23 @@ class AreaLight:
 
 
 @dataclass(frozen=True, eq=False)
+class Card:
+    """A thin rectangle that stands between lights and the scene and is itself not seen; each array of shape [b, 1]."""
+
+    center: Vector
+    """World frame [m]."""
+    half_u: Vector
+    """Half of one side, world frame [m]."""
+    half_v: Vector
+    """Half of the other side, at a right angle to the first."""
+
+
+@dataclass(frozen=True, eq=False)
 class Ambient:
     """Light from all around, in three bands of elevation; each of shape [b, 1]."""
 
     floor: Vector
-    """Luminance by linear colour [cd/m2]."""
+    """Luminance by linear colour [cd/m2] of what lies below and around: the surfaces that the lights shine on."""
     wall: Vector
     ceiling: Vector
 
@@ -55,3 +67,5 @@ class LightSet:
     names: tuple[str, ...]
     """Names of the lights in the scenario, in the order of `areas`."""
     ambient: Ambient
+    cards: tuple[Card, ...] = ()
+    """What shades the scene without being seen."""

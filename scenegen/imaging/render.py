@@ -6,15 +6,19 @@ The same scenario and camera give the same bytes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from scenegen.cell import Cell
 from scenegen.geometry import Array, look_at
+from scenegen.imaging.coat import coats_of
 from scenegen.imaging.lamps import LUMINANCE, Floats, level_illuminance, planckian_color
 from scenegen.imaging.mask import container_boxes
 from scenegen.imaging.pinhole import camera_rays, project
-from scenegen.imaging.stage import Solid, Stage, single
+from scenegen.imaging.props import Props
+from scenegen.imaging.stage import Stage, single
 from scenegen.nominal import nominal_fixtures
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Camera, Scenario
@@ -38,15 +42,9 @@ class Painter:
     """
 
     def __init__(self, cell: Cell, parts: Catalogue) -> None:
-        self._parts = parts
-        self._solids: dict[str, Solid] = {}
-        self._fixtures = {name: Solid.boxes(container_boxes(box)) for name, box in cell.containers.items()}
-        x, y, thickness = cell.table.size_m
-        slab = np.array([[[-x / 2, -y / 2, -thickness], [x / 2, y / 2, 0.0]]])
-        self._table = Solid.boxes(slab).placed(cell.table.pose_top_to_world)
-        sheet = level_illuminance(cell.lights, cell.feed.pose_to_world.position) / np.pi
-        self._gain = EXPOSURE / np.maximum(sheet, 1e-6)
-        """Exposure and white balance that the nominal light asks for, by linear colour."""
+        self._cell = cell
+        self._props = Props(cell, parts)
+        self._gain = viewing_gain(cell)
 
     def picture(self, scenario: Scenario, camera: Camera, *, oversampling: int = 2) -> Image:
         """Draw what a camera sees, with the exposure that suits the cell's nominal light.
@@ -59,37 +57,34 @@ class Painter:
         Returns:
             sRGB, shape [h, w, 3].
         """
+        gain = single(self._gain * camera_gain(scenario, camera.name))
+        # Each ray passes the tone curve before it is averaged, so that a mirrored lamp leaves no holes in edges.
+        toned = np.concatenate([tone(seen * gain) for seen in self._seen(scenario, camera, oversampling)])
+        return to_srgb(toned.reshape(camera.height_px, camera.width_px, oversampling**2, 3).mean(axis=2))
+
+    def radiance(self, scenario: Scenario, camera: Camera, *, oversampling: int = 2) -> Floats:
+        """Say what light reaches a camera, before any exposure.
+
+        Args:
+            scenario: The scene.
+            camera: One of its cameras or a free view.
+            oversampling: Rays a pixel along each direction.
+
+        Returns:
+            Luminance by linear colour [cd/m²], shape [h, w, 3].
+        """
+        seen = np.concatenate(list(self._seen(scenario, camera, oversampling)))
+        return seen.reshape(camera.height_px, camera.width_px, oversampling**2, 3).mean(axis=2)
+
+    def _seen(self, scenario: Scenario, camera: Camera, oversampling: int) -> Iterator[Floats]:
+        """Luminance that rays see, pixel by pixel and row by row, some rays at a time, each of shape [n, 3]."""
         looks = {surface.subject: surface.look for surface in scenario.surfaces.surfaces}
-        stage = Stage(self._place(scenario), scenario.lights, looks)
+        stage = Stage(self._props.placed(scenario), scenario.lights, looks, coats_of(scenario, self._cell))
         rays = single(_pixel_rays(camera, oversampling) @ camera.pose_to_world.rotation.T)
         draws = _draws(camera, oversampling)
         origin = single(camera.pose_to_world.position)
-        gain = single(self._gain * _sensor_gain(scenario, camera.name))
-        # Each ray passes the tone curve before it is averaged, so that a mirrored lamp leaves no holes in edges.
-        toned = [
-            tone(stage.radiance(origin, rays[start : start + CHUNK], draws[start : start + CHUNK]) * gain)
-            for start in range(0, len(rays), CHUNK)
-        ]
-        shape = (camera.height_px, camera.width_px, oversampling**2, 3)
-        return to_srgb(np.concatenate(toned).reshape(shape).mean(axis=2))
-
-    def _place(self, scenario: Scenario) -> list[tuple[str, Solid]]:
-        layout = scenario.layout
-        return [
-            ("table", self._table),
-            *(
-                (fixture.name, self._fixtures[fixture.name].placed(fixture.pose_to_world))
-                for fixture in layout.fixtures
-            ),
-            *((item.name, self._solid(item.part).placed(item.pose_to_world)) for item in layout.items),
-        ]
-
-    def _solid(self, part: str) -> Solid:
-        solid = self._solids.get(part)
-        if solid is None:
-            mesh = self._parts[part].mesh
-            solid = self._solids[part] = Solid(mesh.vertices[mesh.faces], mesh.normals)
-        return solid
+        for start in range(0, len(rays), CHUNK):
+            yield stage.radiance(origin, rays[start : start + CHUNK], draws[start : start + CHUNK])
 
 
 def overview(cell: Cell, *, width_px: int = 400, height_px: int = 250) -> Camera:
@@ -151,7 +146,17 @@ def to_srgb(linear: Array | Floats) -> Image:
     return np.round(bent * 255).astype(np.uint8)
 
 
-def _sensor_gain(scenario: Scenario, camera: str) -> Array:
+def viewing_gain(cell: Cell) -> Array:
+    """Return the exposure and white balance that a cell's nominal light asks for, by linear colour [m²/cd], shape [3].
+
+    A white sheet in the middle of the feed then sends `EXPOSURE` into the tone curve.
+    """
+    sheet = level_illuminance(cell.lights, cell.feed.pose_to_world.position) / np.pi
+    return EXPOSURE / np.maximum(sheet, 1e-6)
+
+
+def camera_gain(scenario: Scenario, camera: str) -> Array:
+    """Return exposure and white balance of a camera's sensor, by linear colour, shape [3]; ones if it has no sensor."""
     for sensor in scenario.sensor.sensors:
         if sensor.camera == camera:
             balance = np.array(planckian_color(6500.0)) / np.array(planckian_color(sensor.white_balance_k))

@@ -78,7 +78,7 @@ def contact_sheet(
         cell_id = entry.scenario.cell_id
         if cell_id not in painters:
             painters[cell_id] = Painter(entry.cell, entry.parts)
-        return _draw(painters[cell_id], entry, camera, oversampling)
+        return sheet_picture(painters[cell_id], entry, camera, oversampling=oversampling)
 
     pictures = [remember(entry.scenario, camera, partial(draw, entry)) for entry in entries]
     columns = max(min(columns, len(entries)), 1)
@@ -87,7 +87,7 @@ def contact_sheet(
     top_px = HEADLINE_PX if headline else GAP_PX
     page = Picture.new("RGB", (GAP_PX + columns * step_x, top_px + ceil(len(entries) / columns) * step_y), PAPER)
     pen = ImageDraw.Draw(page)
-    _write(pen, (GAP_PX, HEADLINE_PX // 2), headline, page.width - 2 * GAP_PX, size=20, ink=INK)
+    write_line(pen, (GAP_PX, HEADLINE_PX // 2), headline, page.width - 2 * GAP_PX, size=20, ink=INK)
     for index, (entry, picture) in enumerate(zip(entries, pictures, strict=True)):
         left, top = GAP_PX + index % columns * step_x, top_px + index // columns * step_y
         page.paste(Picture.fromarray(picture), (left, top))
@@ -95,30 +95,46 @@ def contact_sheet(
     return page
 
 
-def _draw(painter: Painter, entry: SheetEntry, camera: str, oversampling: int) -> Image:
-    """Draw one scene, shape [HEIGHT_PX, w, 3]."""
-    cameras = {seen.name: enlarged(seen, HEIGHT_PX / seen.height_px) for seen in entry.scenario.cameras.cameras}
-    wide = overview(entry.cell, width_px=HEIGHT_PX * 8 // 5, height_px=HEIGHT_PX)
+def sheet_picture(
+    painter: Painter, entry: SheetEntry, camera: str, *, oversampling: int = 2, height_px: int = HEIGHT_PX
+) -> Image:
+    """Draw one scene as it stands on a sheet.
+
+    Args:
+        painter: Draws scenes of the entry's cell.
+        entry: The scene.
+        camera: `view` for an overview and, beside it, what the first camera sees; or one camera by name.
+        oversampling: Rays a pixel along each direction.
+        height_px: Height of the picture [px].
+
+    Returns:
+        sRGB, shape [height_px, w, 3].
+
+    Raises:
+        UnknownName: The scene has no such camera.
+    """
+    cameras = {seen.name: enlarged(seen, height_px / seen.height_px) for seen in entry.scenario.cameras.cameras}
+    wide = overview(entry.cell, width_px=height_px * 8 // 5, height_px=height_px)
     if camera != VIEW:
         if camera not in cameras:
             raise UnknownName("camera", camera, [*cameras, VIEW])
         return painter.picture(entry.scenario, cameras[camera], oversampling=oversampling)
     near = next(iter(cameras.values()))
     left, right = (painter.picture(entry.scenario, seen, oversampling=oversampling) for seen in (wide, near))
-    return np.concatenate([left, np.full((HEIGHT_PX, SEAM_PX, 3), PAPER, np.uint8), right], axis=1)
+    return np.concatenate([left, np.full((height_px, SEAM_PX, 3), PAPER, np.uint8), right], axis=1)
 
 
 def _caption(pen: ImageDraw.ImageDraw, entry: SheetEntry, left: int, top: int, width: int) -> None:
     if entry.passed is not None:
         pen.rectangle((left, top, left + width - 1, top + 2), fill=GOOD if entry.passed else BAD)
-    _write(pen, (left, top + 14), entry.title, width, size=14, ink=INK)
-    _write(pen, (left, top + 31), entry.text, width, size=12, ink=BAD if entry.passed is False else FAINT)
+    write_line(pen, (left, top + 14), entry.title, width, size=14, ink=INK)
+    write_line(pen, (left, top + 31), entry.text, width, size=12, ink=BAD if entry.passed is False else FAINT)
 
 
-def _write(
+def write_line(
     pen: ImageDraw.ImageDraw, at: tuple[int, int], text: str, width: int, *, size: int, ink: tuple[int, int, int]
 ) -> None:
-    """Write one line, shortened until it fits."""
+    """Write one line with its middle's left end at a spot, shortened until it fits a width [px]."""
     font, shown = ImageFont.load_default(size), text
     while shown and pen.textlength(shown, font=font) > width:
         text = text[:-1]

@@ -12,6 +12,7 @@ from embreex.rtcore_scene import EmbreeScene
 from numpy.typing import NDArray
 
 from scenegen.geometry import Array, Pose
+from scenegen.imaging.coat import Coat
 from scenegen.imaging.lamps import Floats, arrive, dome_luminance, level_illuminance
 from scenegen.scenario import DomeLight, Lights, Look
 
@@ -100,15 +101,23 @@ class Stage:
         solids: What there is by name, world frame; names may repeat.
         lights: All lights and the cards that shade them.
         looks: A look for each name.
+        coats: What has a pattern or a stain, by name.
     """
 
-    def __init__(self, solids: Sequence[tuple[str, Solid]], lights: Lights, looks: Mapping[str, Look]) -> None:
+    def __init__(
+        self,
+        solids: Sequence[tuple[str, Solid]],
+        lights: Lights,
+        looks: Mapping[str, Look],
+        coats: Mapping[str, Coat] | None = None,
+    ) -> None:
         self._scene = _embree(solid.triangles for _, solid in solids)
         cards = [Solid.card(card.size_m, card.pose_to_world).triangles for card in lights.shadow_casters]
         self._shading = [self._scene, _embree(cards)] if cards else [self._scene]
         self._normals = single(np.concatenate([solid.normals for _, solid in solids]))
         self._subject = np.repeat(np.arange(len(solids)), [len(solid.triangles) for _, solid in solids])
         chosen = [looks[name] for name, _ in solids]
+        self._coats = [(index, coats[name]) for index, (name, _) in enumerate(solids) if coats and name in coats]
         self._color = single([look.color for look in chosen])
         self._metallic = single([[look.metallic] for look in chosen])
         self._roughness = single([[look.roughness] for look in chosen])
@@ -143,15 +152,13 @@ class Stage:
         corners, subject = self._normals[face], self._subject[face]
         normals = _unit(corners[:, 0] * (1 - u - v) + corners[:, 1] * u + corners[:, 2] * v)
         normals[_dot(normals, views)[:, 0] > 0] *= -1
-        return _Hits(
-            points=origin + views * (found["tfar"][:, None] / SCALE),
-            normals=normals,
-            views=views,
-            draws=draws,
-            color=self._color[subject],
-            metallic=self._metallic[subject],
-            roughness=self._roughness[subject],
-        )
+        points = origin + views * (found["tfar"][:, None] / SCALE)
+        color, metallic, roughness = self._color[subject], self._metallic[subject], self._roughness[subject]
+        for index, coat in self._coats:
+            rows = np.flatnonzero(subject == index)
+            shown, metallic[rows, 0], roughness[rows, 0] = coat.looks(tuple(points[rows].T), xp=np)
+            color[rows] = np.stack(shown, axis=-1)
+        return _Hits(points, normals, views, draws, color, metallic, roughness)
 
     def _shade(self, hits: _Hits) -> Floats:
         total = hits.scattered * np.float32(np.pi) * self._ambient(hits)

@@ -15,6 +15,14 @@ PIXEL_M = 1e-5
 """Width of a pixel on the film [m]."""
 PITCH = PIXEL_M / 0.1
 """The same in USD's tenths of a metre."""
+BALANCE, BLUR, NOISE = "scenegen:whiteBalanceK", "scenegen:blurPx", "scenegen:snrDb"
+FAULTS = {
+    "veil_share": "scenegen:veilShare",
+    "vignetting": "scenegen:vignetting",
+    "motion_px": "scenegen:motionPx",
+    "motion_rad": "scenegen:motionRad",
+}
+"""Fields of a sensor that are written only where they are not zero, and their attributes."""
 RESOLUTION, FOCAL = "scenegen:resolutionPx", "scenegen:focalPx"
 PRINCIPAL, DISTORTION = "scenegen:principalPx", "scenegen:distortion"
 _CLIP = Attribute("clippingRange", "float2", (0.01, 100.0))
@@ -49,8 +57,9 @@ def camera_prim(camera: Camera, sensor: CameraSensor) -> Prim:
             Attribute(DISTORTION, "float[]", camera.distortion),
             *pose_attributes(camera.pose_to_world),
             Attribute("exposure", "float", sensor.exposure_ev),
-            Attribute("scenegen:whiteBalanceK", "float", sensor.white_balance_k),
-            Attribute("scenegen:blurPx", "float", sensor.blur_px),
-            Attribute("scenegen:snrDb", "float", sensor.snr_db),
+            Attribute(BALANCE, "float", sensor.white_balance_k),
+            Attribute(BLUR, "float", sensor.blur_px),
+            Attribute(NOISE, "float", sensor.snr_db),
+            *(Attribute(name, "float", value) for field, name in FAULTS.items() if (value := getattr(sensor, field))),
         ),
     )

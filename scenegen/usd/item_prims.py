@@ -7,7 +7,7 @@ from scenegen.errors import InvalidRecord
 from scenegen.nominal import matter_of, nominal_fixtures
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.part import Part
-from scenegen.scenario import Asset, Item, ItemMatter, Layout, Look, Scenario, Surfaces
+from scenegen.scenario import Asset, Item, ItemMatter, Layout, Scenario, Surface, Surfaces
 from scenegen.usd.cell_prims import fixture_looks
 from scenegen.usd.files import asset_path
 from scenegen.usd.part_prims import LOOKS
@@ -19,6 +19,7 @@ from scenegen.usd.shared_prims import (
     look_attributes,
     mass_attributes,
     pose_attributes,
+    surface_attributes,
 )
 
 FIXTURE_ORDER, MATTER_ORDER = "scenegen:fixtureOrder", "scenegen:matterOrder"
@@ -55,18 +56,18 @@ class ItemWriter:
         matter = {one.name: one for one in scenario.matter.items}
         names = tuple(item.name for item in items)
         _require_same("matter", tuple(one.name for one in scenario.matter.items), names)
-        looks = self._looks_of(scenario.surfaces, names)
+        surfaces = self._surfaces_of(scenario.surfaces, names)
         children = []
         for item in items:
             part = self._parts[item.part]
-            prim = self._override(item, part, matter[item.name], looks[item.name])
+            prim = self._override(item, part, matter[item.name], surfaces[item.name])
             if prim is not None:
                 children.append(prim)
         attributes = ()
         if tuple(matter) != names:
             attributes += (Attribute(MATTER_ORDER, "token[]", tuple(matter)),)
-        if tuple(looks) != (*self._subjects, *names):
-            attributes += (Attribute(SURFACE_ORDER, "token[]", tuple(looks)),)
+        if tuple(surfaces) != (*self._subjects, *names):
+            attributes += (Attribute(SURFACE_ORDER, "token[]", tuple(surfaces)),)
         return (over("Items", attributes=attributes, children=tuple(children)),) if children or attributes else ()
 
     def _asset_paths(self, scenario: Scenario) -> dict[str, str]:
@@ -88,21 +89,28 @@ class ItemWriter:
         order = () if names == tuple(self._fixtures) else (Attribute(FIXTURE_ORDER, "token[]", names),)
         return over("Fixtures", attributes=order, children=moved) if moved or order else None
 
-    def _looks_of(self, surfaces: Surfaces, names: tuple[str, ...]) -> dict[str, Look]:
+    def _surfaces_of(self, surfaces: Surfaces, names: tuple[str, ...]) -> dict[str, Surface]:
         subjects = tuple(surface.subject for surface in surfaces.surfaces)
         _require_same("surfaces", subjects, (*self._subjects, *names))
-        return {surface.subject: surface.look for surface in surfaces.surfaces}
+        return {surface.subject: surface for surface in surfaces.surfaces}
 
-    def _override(self, item: Item, part: Part, matter: ItemMatter, look: Look) -> Prim | None:
+    def _override(self, item: Item, part: Part, matter: ItemMatter, surface: Surface) -> Prim | None:
         nominal = matter_of(part, name=item.name)
         mass = () if _same_mass(matter, nominal) else differing(mass_attributes(matter), mass_attributes(nominal))
         friction = () if matter.friction == nominal.friction else friction_attributes(matter.friction)
-        inputs = () if look is part.look else differing(look_attributes(look), look_attributes(part.look))
+        inputs = (
+            () if _is_nominal(surface, part) else differing(surface_attributes(surface), look_attributes(part.look))
+        )
         if not (mass or friction or inputs):
             return None
         shader = (over(SHADER, attributes=inputs),) if inputs else ()
-        surface = (over(MATERIAL, attributes=friction, children=shader),) if friction or shader else ()
-        return over(item.name, attributes=mass, children=(over(LOOKS, children=surface),) if surface else ())
+        looks = (over(MATERIAL, attributes=friction, children=shader),) if friction or shader else ()
+        return over(item.name, attributes=mass, children=(over(LOOKS, children=looks),) if looks else ())
+
+
+def _is_nominal(surface: Surface, part: Part) -> bool:
+    """True if a surface is certainly its part's own; a quick look."""
+    return surface.look is part.look and surface.stain is None and surface.pattern is None
 
 
 def _same_mass(a: ItemMatter, b: ItemMatter) -> bool:

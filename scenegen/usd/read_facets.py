@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from pxr import UsdGeom, UsdShade
 
+from scenegen.optical import Pattern, Stain
 from scenegen.scenario import (
     Camera,
     Cameras,
@@ -14,7 +15,6 @@ from scenegen.scenario import (
     FixturePose,
     Item,
     ItemMatter,
-    Look,
     Matter,
     Motion,
     Sensor,
@@ -22,12 +22,24 @@ from scenegen.scenario import (
     Surfaces,
     Task,
 )
-from scenegen.usd.camera_prims import DISTORTION, FOCAL, PRINCIPAL, RESOLUTION, film
+from scenegen.usd.camera_prims import BALANCE, BLUR, DISTORTION, FAULTS, FOCAL, NOISE, PRINCIPAL, RESOLUTION, film
 from scenegen.usd.item_prims import FIXTURE_ORDER, MATTER_ORDER, SURFACE_ORDER
 from scenegen.usd.part_file import look_of
 from scenegen.usd.part_prims import COLLIDERS, CONTENT, MESH, PART
 from scenegen.usd.poses import pose_of
-from scenegen.usd.shared_prims import SHADER
+from scenegen.usd.shared_prims import (
+    PATTERN_ANGLE,
+    PATTERN_COLOR,
+    PATTERN_KIND,
+    PATTERN_SIZE,
+    SHADER,
+    STAIN_COLOR,
+    STAIN_METALLIC,
+    STAIN_PATCH,
+    STAIN_PHASE,
+    STAIN_ROUGHNESS,
+    STAIN_SHARE,
+)
 from scenegen.usd.stage import PrimView
 
 
@@ -62,14 +74,14 @@ def read_surfaces(world: PrimView, fixtures: Iterable[str]) -> Surfaces:
     shapes = {"table": world.child("Cell").child("table")}
     shapes |= {name: world.child("Fixtures").child(name).child("floor") for name in fixtures}
     shapes |= {view.name: view.child(MESH) for view in items.children()}
-    looks: dict[str, Look] = {}
+    found: dict[str, Surface] = {}
     surfaces = []
     for subject in _order(items, SURFACE_ORDER, tuple(shapes)):
         shader = _bound_shader(shapes[subject])
-        look = looks.get(shader.path)
-        if look is None:
-            look = looks[shader.path] = look_of(shader)
-        surfaces.append(Surface(subject=subject, look=look))
+        known = found.get(shader.path)
+        if known is None:
+            known = found[shader.path] = _surface(shader, subject)
+        surfaces.append(known if known.subject == subject else known.replaced(subject=subject))
     return Surfaces(surfaces=tuple(surfaces))
 
 
@@ -177,6 +189,38 @@ def _bound_shader(shape: PrimView) -> PrimView:
     return shader if shader is not None and shader.prim == prim else PrimView(shape.file, prim)
 
 
+def _surface(shader: PrimView, subject: str) -> Surface:
+    stain = _stain(shader) if shader.has(STAIN_COLOR) else None
+    pattern = _pattern(shader) if shader.has(PATTERN_KIND) else None
+    return Surface(subject=subject, look=look_of(shader), stain=stain, pattern=pattern)
+
+
+def _stain(shader: PrimView) -> Stain:
+    with shader.building():
+        return Stain.from_data(
+            {
+                "color": shader.vector(STAIN_COLOR, 3),
+                "metallic": shader.number(STAIN_METALLIC),
+                "roughness": shader.number(STAIN_ROUGHNESS),
+                "share": shader.number(STAIN_SHARE),
+                "patch_m": shader.number(STAIN_PATCH),
+                "phase": shader.vector(STAIN_PHASE, 3),
+            }
+        )
+
+
+def _pattern(shader: PrimView) -> Pattern:
+    with shader.building():
+        return Pattern.from_data(
+            {
+                "kind": shader.text(PATTERN_KIND),
+                "color": shader.vector(PATTERN_COLOR, 3),
+                "size_m": shader.number(PATTERN_SIZE),
+                "angle_rad": shader.number(PATTERN_ANGLE),
+            }
+        )
+
+
 def _camera(view: PrimView) -> Camera:
     if view.prim.GetTypeName() != "Camera":
         raise view.fail(f"is a {view.prim.GetTypeName() or 'prim without type'} - accepted: a Camera")
@@ -210,11 +254,7 @@ def _pinhole(standard: dict[str, float], width: int, height: int) -> dict[str, t
 
 
 def _sensor(view: PrimView) -> CameraSensor:
-    exact = {
-        "white_balance_k": "scenegen:whiteBalanceK",
-        "blur_px": "scenegen:blurPx",
-        "snr_db": "scenegen:snrDb",
-    }
+    exact = {"white_balance_k": BALANCE, "blur_px": BLUR, "snr_db": NOISE, **FAULTS}
     with view.building():
         return CameraSensor.from_data(
             {"camera": view.name, "exposure_ev": view.number("exposure")}

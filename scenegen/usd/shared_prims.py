@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scenegen.geometry import Pose
 from scenegen.record import quantise
-from scenegen.scenario import ItemMatter, Look
+from scenegen.scenario import ItemMatter, Look, Surface
 from scenegen.usd.prim import Attribute, Prim, Relationship
 
 POSE_OPS = ("xformOp:translate", "xformOp:orient")
@@ -15,6 +15,15 @@ LABELS_SCHEMA = "SemanticsLabelsAPI:class"
 LABELS = "semantics:labels:class"
 MATERIAL, SHADER = "surface", "preview"
 """Names of a part's material and of every material's shader."""
+STAIN_COLOR, STAIN_METALLIC, STAIN_ROUGHNESS = (
+    "scenegen:stainColor",
+    "scenegen:stainMetallic",
+    "scenegen:stainRoughness",
+)
+STAIN_SHARE, STAIN_PATCH, STAIN_PHASE = "scenegen:stainShare", "scenegen:stainPatchM", "scenegen:stainPhase"
+PATTERN_KIND, PATTERN_COLOR = "scenegen:patternKind", "scenegen:patternColor"
+PATTERN_SIZE, PATTERN_ANGLE = "scenegen:patternSizeM", "scenegen:patternAngleRad"
+"""What `UsdPreviewSurface` cannot say without textures stands beside its inputs, on the shader."""
 
 
 def pose_attributes(pose: Pose) -> tuple[Attribute, ...]:
@@ -52,6 +61,28 @@ def look_attributes(look: Look) -> tuple[Attribute, ...]:
         Attribute("inputs:metallic", "float", look.metallic),
         Attribute("inputs:roughness", "float", look.roughness),
     )
+
+
+def surface_attributes(surface: Surface) -> tuple[Attribute, ...]:
+    """Inputs of a surface's shader, and its stain and its pattern if it has them."""
+    attributes = look_attributes(surface.look)
+    if (stain := surface.stain) is not None:
+        attributes += (
+            Attribute(STAIN_COLOR, "color3f", stain.color),
+            Attribute(STAIN_METALLIC, "float", stain.metallic),
+            Attribute(STAIN_ROUGHNESS, "float", stain.roughness),
+            Attribute(STAIN_SHARE, "float", stain.share),
+            Attribute(STAIN_PATCH, "float", stain.patch_m),
+            Attribute(STAIN_PHASE, "float3", stain.phase),
+        )
+    if (pattern := surface.pattern) is not None:
+        attributes += (
+            Attribute(PATTERN_KIND, "token", pattern.kind.value),
+            Attribute(PATTERN_COLOR, "color3f", pattern.color),
+            Attribute(PATTERN_SIZE, "float", pattern.size_m),
+            Attribute(PATTERN_ANGLE, "float", pattern.angle_rad),
+        )
+    return attributes
 
 
 def friction_attributes(friction: float) -> tuple[Attribute, ...]:

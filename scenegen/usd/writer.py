@@ -26,7 +26,7 @@ from scenegen.usd.grammar import Shape, shapes_of
 from scenegen.usd.item_prims import ItemWriter
 from scenegen.usd.light_prims import card_prim, light_prim
 from scenegen.usd.prim import LayerTree, Prim, differing, over
-from scenegen.usd.shared_prims import SHADER, look_attributes
+from scenegen.usd.shared_prims import SHADER, look_attributes, surface_attributes
 from scenegen.usd.text import close_text, header_text, layer_text, open_text, prim_text
 
 __all__ = ["SceneWriter", "asset_path", "cell_path", "layout_path", "scene_path"]
@@ -180,7 +180,7 @@ class SceneWriter:
         materials = []
         for surface in scenario.surfaces.surfaces:
             nominal = self._looks.get(surface.subject)
-            if nominal is not None and (changed := differing(look_attributes(surface.look), nominal)):
+            if nominal is not None and (changed := differing(surface_attributes(surface), nominal)):
                 materials.append(over(surface.subject, children=(over(SHADER, attributes=changed),)))
         return (over("Looks", children=tuple(materials)),) if materials else ()
 

@@ -12,7 +12,8 @@ from library.distance import Features, distance, facet_numbers, features_of
 from library.scales import SCALES, parse_scales
 from scenegen.errors import InvalidOption, UnknownName
 from scenegen.geometry import Pose, quat_multiply, quat_yaw
-from scenegen.scenario import FACETS, Facet
+from scenegen.optical import Pattern, PatternKind, Stain
+from scenegen.scenario import FACETS, Facet, Surfaces
 
 
 def features(scenario, facets=FACETS, scales=SCALES):
@@ -149,3 +150,24 @@ def test_unknown_thresholds_are_refused():
     assert str(invalid.value) == (
         "--threshold position=1cm - accepted: position=NUMBERmm or position=NUMBERm above 0, for example position=1mm"
     )
+
+
+def test_stains_patterns_and_lens_faults_tell_scenes_apart(base_scenario):
+    sensor = base_scenario.sensor
+    first, *others = sensor.sensors
+    fogged = base_scenario.varied(sensor=sensor.replaced(sensors=(first.replaced(veil_share=0.04), *others)))
+    assert apart(base_scenario, fogged) == {"cover": pytest.approx(2.0, rel=1e-4)}
+    shaken = base_scenario.varied(sensor=sensor.replaced(sensors=(first.replaced(motion_px=0.3), *others)))
+    assert apart(base_scenario, shaken) == {"blur": pytest.approx(3.0, rel=1e-4)}
+    *before, last = base_scenario.surfaces.surfaces
+    stain = Stain(color=(0.0, 0.0, 0.0), roughness=0.02, share=0.4, patch_m=0.001)
+    stained = base_scenario.varied(surfaces=Surfaces(surfaces=(*before, last.replaced(stain=stain))))
+    assert apart(base_scenario, stained) == {
+        "cover": pytest.approx(20, rel=1e-4),
+        "finish": pytest.approx(0.4, rel=1e-4),
+        "position": pytest.approx(0.5, rel=1e-4),
+    }
+    table, *rest = base_scenario.surfaces.surfaces
+    pattern = Pattern(kind=PatternKind.CHECKER, color=(0.0, 0.0, 0.0), size_m=0.05)
+    patterned = base_scenario.varied(surfaces=Surfaces(surfaces=(table.replaced(pattern=pattern), *rest)))
+    assert apart(base_scenario, patterned) is None

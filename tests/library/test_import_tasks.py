@@ -31,8 +31,10 @@ def test_the_sample():
         ("misplacement", 2): 1,
         ("occlusion", 2): 1,
         ("language", 4): 1,
+        ("sensor", 5): 1,
+        ("background", 2): 1,
     }
-    assert found.without_axis == {"Sensor Noise": 1, "Background Textures": 1}
+    assert found.without_axis == {}
     assert found.without_level == {"Light Conditions": 1}
 
 
@@ -45,11 +47,17 @@ def test_the_sample():
         ("Language Instructions", "language"),
         ("Objects Layout", "pose"),
         ("light conditions", "lighting"),
+        ("Sensor Noise", "sensor"),
+        ("Background Textures", "background"),
     ],
 )
 @pytest.mark.parametrize("level", [1, 5])
 def test_every_category_that_an_axis_claims(category, axis, level):
     assert plan(entry(category, level)).counts == {(axis, level): 1}
+
+
+def test_a_category_that_no_axis_claims_is_told():
+    assert plan(entry("Gravity"), entry("Gravity", None)).without_axis == {"Gravity": 2}
 
 
 def test_axes_that_claim_one_term_take_entries_in_turn():

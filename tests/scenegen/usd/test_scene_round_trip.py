@@ -9,6 +9,7 @@ from pxr import Sdf
 
 from scenegen.geometry import Pose
 from scenegen.nominal import nominal_fixtures, nominal_scenario
+from scenegen.optical import Pattern, PatternKind, Stain
 from scenegen.record import quantise
 from scenegen.scenario import (
     Camera,
@@ -48,12 +49,13 @@ quats = st.tuples(reals, reals, reals, reals).filter(lambda q: sum(one * one for
 poses = st.builds(Pose.of, vectors, quats)
 unit_quats = poses.map(lambda pose: pose.quat_xyzw)
 names = st.sampled_from(["key", "hall", "surroundings", "lamp", "window", "a"])
-looks = st.builds(
-    Look,
-    color=st.tuples(shares, shares, shares),
-    metallic=shares,
-    roughness=st.floats(0.0205078125, 1, width=32).map(quantise),
+colors = st.tuples(shares, shares, shares)
+roughnesses = st.floats(0.0205078125, 1, width=32).map(quantise)
+looks = st.builds(Look, color=colors, metallic=shares, roughness=roughnesses)
+stains = st.builds(
+    Stain, color=colors, metallic=shares, roughness=roughnesses, share=shares, patch_m=positives, phase=vectors
 )
+patterns = st.builds(Pattern, kind=st.sampled_from(PatternKind), color=colors, size_m=positives, angle_rad=reals)
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30).map(
     lambda text: "".join(c for c in text if c in "\t\n" or (ord(c) > 31 and ord(c) != 127))
 )
@@ -127,7 +129,15 @@ def matters(draw, base):
 
 @st.composite
 def surfaces(draw, base):
-    found = [Surface(subject=one.subject, look=draw(st.just(one.look) | looks)) for one in base.surfaces.surfaces]
+    found = [
+        Surface(
+            subject=one.subject,
+            look=draw(st.just(one.look) | looks),
+            stain=draw(st.none() | stains),
+            pattern=draw(st.none() | patterns),
+        )
+        for one in base.surfaces.surfaces
+    ]
     return Surfaces(surfaces=tuple(draw(st.permutations(found))))
 
 
@@ -153,6 +163,10 @@ def views(draw, cell):
             white_balance_k=draw(kelvins),
             blur_px=draw(shares),
             snr_db=draw(st.floats(0, 80, width=32)),
+            veil_share=draw(shares),
+            vignetting=draw(shares),
+            motion_px=draw(shares),
+            motion_rad=draw(reals),
         )
         for one in cameras
     )

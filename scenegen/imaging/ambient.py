@@ -1,0 +1,104 @@
+"""Light from all around: what a surface sees of floor, walls and ceiling, and where neighbours stand in the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scenegen.imaging.gbuffer import GBuffer
+from scenegen.imaging.quad_light import cut_cosine
+
+CEILING_SINE = 0.70710678
+"""Sine of the elevation above which the surroundings are ceiling: 45 degrees."""
+
+_TAPS = (
+    (1, 0), (0, 1), (2, -2), (-2, -2), (4, 1), (-1, 4), (5, -4), (-4, -6), (9, 2), (-2, 9), (8, -9), (-9, -7),
+)  # fmt: skip
+"""Neighbours that may stand in the way [px], each with the one opposite to it; near ones catch contacts."""
+_REACH_M = 0.03
+"""Neighbours farther away count less and less [m]: about the height of a part or of a bin's wall."""
+_STEEP = 0.08
+"""Sine of elevation below which a neighbour does not hide anything: the roughness of depth itself."""
+
+
+def diffuse_bands(up: Any, xp: Any) -> tuple[Any, Any, Any]:
+    """Return the form factors of floor, walls and ceiling from a surface; they add up to one.
+
+    Args:
+        up: Z of the unit normal.
+        xp: Array namespace.
+    """
+    floor = 0.5 - 0.5 * up
+    # The ceiling is a cap of 45 degrees about the vertical: the square of its sine, times the cosine that is not cut.
+    ceiling = CEILING_SINE**2 * cut_cosine(up, CEILING_SINE + xp.zeros_like(up), xp)
+    return floor, 1 - floor - ceiling, ceiling
+
+
+def mirror_bands(up: Any, alpha: Any, xp: Any) -> tuple[Any, Any, Any]:
+    """Return the shares of floor, walls and ceiling in what a rough mirror shows; they add up to one.
+
+    Args:
+        up: Z of the unit mirror direction.
+        alpha: Width of the distribution; edges between the bands are blurred by it.
+        xp: Array namespace.
+    """
+    blur = 0.5 / xp.clip(1.5 * alpha, 0.02, None)
+    above = _smooth(0.5 + up * blur, xp)
+    ceiling = _smooth(0.5 + (up - CEILING_SINE) * blur, xp)
+    return 1 - above, above - ceiling, ceiling
+
+
+def open_shares(gbuffer: GBuffer, *, xp: Any) -> Any:
+    """Return the share of its surroundings that each pixel sees past its neighbours in the image, shape [b, p].
+
+    Neighbours hide as much as they rise above the surface's plane: the mean of the sine squared over directions in the
+    image, as horizon-based ambient occlusion has it (Bavoil and Sainz 2008). What the image does not show hides
+    nothing.
+
+    Args:
+        gbuffer: What the pixels show.
+        xp: Array namespace.
+    """
+    margin = max(max(abs(x), abs(y)) for x, y in _TAPS)
+    position = [_padded(gbuffer.plane(values), margin, xp) for values in gbuffer.position]
+    center = [gbuffer.plane(values) for values in gbuffer.position]
+    normal = [gbuffer.plane(values) for values in gbuffer.normal]
+    height, width = gbuffer.height_px, gbuffer.width_px
+    hidden = None
+    for x, y in ((sign * x, sign * y) for x, y in _TAPS for sign in (1, -1)):
+        rows, columns = slice(margin + y, margin + y + height), slice(margin + x, margin + x + width)
+        dx, dy, dz = (there[:, rows, columns] - here for there, here in zip(position, center, strict=True))
+        square = dx * dx + dy * dy + dz * dz + 1e-12
+        rise = xp.clip((dx * normal[0] + dy * normal[1] + dz * normal[2]) / xp.sqrt(square) - _STEEP, 0.0, None)
+        share = rise * rise / (1 + square * (1 / _REACH_M**2))
+        hidden = share if hidden is None else hidden + share
+    assert hidden is not None
+    # Neighbours at several distances share a direction: the horizon there is higher than their mean.
+    open_share = xp.clip(1 - hidden * (1.6 / len(_TAPS)), 0.1, 1.0)
+    return open_share.reshape(gbuffer.depth.shape)
+
+
+def mirror_open(open_share: Any, n_view: Any, alpha: Any, xp: Any) -> Any:
+    """Return the share of a mirror's view that neighbours leave open (Lagarde and de Rousiers 2014, 4.10.2).
+
+    Args:
+        open_share: What `open_shares` returns.
+        n_view: Cosine between normal and viewer.
+        alpha: Width of the distribution.
+        xp: Array namespace.
+    """
+    power = xp.exp(-11.09 * alpha - 0.693147)
+    base = xp.clip(n_view + open_share, 1e-4, None)
+    return xp.clip(xp.exp(xp.log(base) * power) - 1 + open_share, 0.0, 1.0)
+
+
+def _padded(plane: Any, margin: int, xp: Any) -> Any:
+    """Repeat the border of images."""
+    top, bottom = plane[:, :1], plane[:, -1:]
+    plane = xp.concat([top] * margin + [plane] + [bottom] * margin, axis=1)
+    left, right = plane[:, :, :1], plane[:, :, -1:]
+    return xp.concat([left] * margin + [plane] + [right] * margin, axis=2)
+
+
+def _smooth(x: Any, xp: Any) -> Any:
+    bounded = xp.clip(x, 0.0, 1.0)
+    return bounded * bounded * (3 - 2 * bounded)

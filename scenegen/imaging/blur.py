@@ -1,0 +1,103 @@
+"""Blur of lens and motion: sums of shifted images; light that would leave the image is mirrored back at its border."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil, cos, exp, floor, sin
+from typing import Any
+
+from scenegen.imaging.gbuffer import Vector
+
+REACH = 3.0
+"""Standard deviations after which the lens blur ends: 0.3 % of a Gaussian's weight lie beyond."""
+STEPS_PER_PIXEL = 4
+"""Moments of the exposure that are followed for each pixel of motion."""
+
+Taps = Mapping[tuple[int, int], float]
+"""Weights by rows down and columns to the right [px]; they sum to 1."""
+
+
+def lens_blur(image: Vector, sigma_px: Sequence[float], *, xp: Any) -> Vector:
+    """Blur images with a Gaussian, the usual stand-in for the point spread of a lens slightly out of focus.
+
+    Sampled at whole pixels and cut off at `REACH`. The mean of each image is kept.
+
+    Args:
+        image: Linear colours, each of shape [b, h, w].
+        sigma_px: Standard deviation [px] of each image, or one for all.
+        xp: The array library.
+    """
+    if not any(sigma_px):
+        return image
+    down = [{(offset, 0): weight for offset, weight in _gaussian(sigma).items()} for sigma in sigma_px]
+    right = [{(0, offset): weight for offset, weight in _gaussian(sigma).items()} for sigma in sigma_px]
+    return _sum_shifted(_sum_shifted(image, down, xp), right, xp)
+
+
+def motion_blur(image: Vector, length_px: Sequence[float], angle_rad: Sequence[float], *, xp: Any) -> Vector:
+    """Blur images along a line, as an even motion during the exposure does.
+
+    Each moment's image is shifted by parts of a pixel with bilinear weights; the middle of the line stays in place. The
+    mean is kept but for light that crosses the border on one side only.
+
+    Args:
+        image: Linear colours, each of shape [b, h, w].
+        length_px: Length of the line [px] of each image, or one for all.
+        angle_rad: Its direction from the X axis (right) toward Y (down) [rad], as many.
+        xp: The array library.
+    """
+    if not any(length_px):
+        return image
+    return _sum_shifted(image, [line_taps(*line) for line in zip(length_px, angle_rad, strict=True)], xp)
+
+
+def line_taps(length_px: float, angle_rad: float) -> Taps:
+    """Return the weights of a line of that length [px] and direction [rad] through the middle of a pixel."""
+    steps = max(1, ceil(STEPS_PER_PIXEL * length_px))
+    taps: dict[tuple[int, int], float] = {}
+    for step in range(steps):
+        along = ((step + 0.5) / steps - 0.5) * length_px
+        y, x = round(along * sin(angle_rad), 6), round(along * cos(angle_rad), 6)
+        row, column = floor(y), floor(x)
+        for r, row_weight in ((row, 1 - (y - row)), (row + 1, y - row)):
+            for c, column_weight in ((column, 1 - (x - column)), (column + 1, x - column)):
+                if row_weight * column_weight > 0:
+                    taps[r, c] = taps.get((r, c), 0.0) + row_weight * column_weight / steps
+    return taps
+
+
+def _gaussian(sigma_px: float) -> Mapping[int, float]:
+    reach = ceil(REACH * sigma_px)
+    weights = {i: exp(-0.5 * (i / sigma_px) * (i / sigma_px)) if sigma_px else 1.0 for i in range(-reach, reach + 1)}
+    total = sum(weights.values())
+    return {offset: weight / total for offset, weight in weights.items()}
+
+
+def _sum_shifted(image: Vector, taps: Sequence[Taps], xp: Any) -> Vector:
+    """Sum shifted copies of planes [b, h, w] with weights of each image, or the same for all."""
+    shifts = sorted({shift for one in taps for shift in one})
+    reach = [max(abs(shift[axis]) for shift in shifts) for axis in (0, 1)]
+    first = image[0]
+    weights = [_column([one.get(shift, 0.0) for one in taps], first, xp) for shift in shifts]
+    height, width = first.shape[1:]
+    rows, columns = (_mirrored(size, by, first, xp) for size, by in zip((height, width), reach, strict=True))
+
+    def blurred(plane: Any) -> Any:
+        wide = plane[:, rows, :][:, :, columns]
+        total = 0.0
+        for (down, right), weight in zip(shifts, weights, strict=True):
+            top, left = reach[0] - down, reach[1] - right
+            total = total + weight * wide[:, top : top + height, left : left + width]
+        return total
+
+    return blurred(image[0]), blurred(image[1]), blurred(image[2])
+
+
+def _mirrored(size: int, by: int, like: Any, xp: Any) -> Any:
+    """Indices of an axis that is continued by its mirror image on both sides."""
+    turns = [index % (2 * size) for index in range(-by, size + by)]
+    return xp.asarray([min(index, 2 * size - 1 - index) for index in turns], device=like.device)
+
+
+def _column(values: list[float], like: Any, xp: Any) -> Any:
+    return xp.asarray(values, dtype=like.dtype, device=like.device).reshape((-1, 1, 1))

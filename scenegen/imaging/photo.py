@@ -1,0 +1,132 @@
+"""A camera from light to bytes: luminance of a scene -> exposed linear image -> photo.
+
+Optics first (motion, lens blur, vignetting, veiling glare), then exposure and white balance, then noise, clipping, the
+response curve and eight bits. The lens's distortion is in the rays already (`pinhole`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any
+
+from scenegen.imaging.blur import lens_blur, motion_blur
+from scenegen.imaging.exposure import Gain
+from scenegen.imaging.gbuffer import Vector
+from scenegen.imaging.lamps import planckian_color
+from scenegen.imaging.noise import Seed, noise_seed, noise_variance, normals
+from scenegen.imaging.veil import veil
+from scenegen.scenario import CameraSensor
+
+NEUTRAL_K = 6500.0
+"""White balance at which the cell's nominal light is neutral [K]."""
+_LEAST = 0.02
+"""Least colour of a black body that a white balance still makes up for: below 2,000 K there is hardly any blue."""
+
+
+def sensor_gain(sensor: CameraSensor, nominal: Gain) -> Gain:
+    """Return a sensor's exposure and white balance by linear colour [m²/cd].
+
+    One EV more doubles the image. A white balance of `NEUTRAL_K` leaves the nominal one; another shifts colours as if a
+    camera in daylight were set to it: a higher temperature gives a warmer picture.
+
+    Args:
+        sensor: The sensor.
+        nominal: Gain of the cell's cameras (`exposure.nominal_gain`).
+    """
+    neutral, balanced = planckian_color(NEUTRAL_K), planckian_color(sensor.white_balance_k)
+    red, green, blue = (
+        gain * 2.0**sensor.exposure_ev * here / max(there, _LEAST)
+        for gain, here, there in zip(nominal, neutral, balanced, strict=True)
+    )
+    return red, green, blue
+
+
+def expose(radiance: Vector, sensors: Sequence[CameraSensor], *, nominal: Gain, xp: Any) -> Vector:
+    """Turn the light that a camera receives into its linear image, before noise and clipping.
+
+    Args:
+        radiance: Luminance by linear colour [cd/m²], each of shape [b, h, w].
+        sensors: One an image, or one for all.
+        nominal: Gain of the cell's cameras (`exposure.nominal_gain`).
+        xp: The array library.
+
+    Returns:
+        Linear colours, 1 saturates, each of shape [b, h, w].
+    """
+    light = motion_blur(radiance, [s.motion_px for s in sensors], [s.motion_rad for s in sensors], xp=xp)
+    light = lens_blur(light, [s.blur_px for s in sensors], xp=xp)
+    light = _vignette(light, [s.vignetting for s in sensors], xp)
+    light = veil(light, [s.veil_share for s in sensors], xp=xp)
+    gains = zip(*(sensor_gain(sensor, nominal) for sensor in sensors), strict=True)
+    red, green, blue = (plane * _column(gain, plane, xp) for plane, gain in zip(light, gains, strict=True))
+    return red, green, blue
+
+
+def develop(exposed: Vector, sensors: Sequence[CameraSensor], seeds: Sequence[Seed], *, xp: Any) -> Any:
+    """Turn exposed images into photos: noise, clipping, the response curve of sRGB, eight bits.
+
+    Args:
+        exposed: What `expose` returns, each of shape [b, h, w].
+        sensors: One an image, or one for all.
+        seeds: Seeds of the noise, one an image.
+        xp: The array library.
+
+    Returns:
+        sRGB as whole numbers of 8 bits, shape [b, h, w, 3].
+    """
+    first = exposed[0]
+    snr = _column([sensor.snr_db for sensor in sensors], first, xp)
+    draws = normals(3 * first.shape[1] * first.shape[2], seeds, like=first, xp=xp)
+    draws = draws.reshape((-1, 3, *first.shape[1:]))
+    planes = []
+    for channel, plane in enumerate(exposed):
+        level = xp.clip(plane, 0.0, None)
+        noisy = level + draws[:, channel] * xp.sqrt(noise_variance(level, snr))
+        planes.append(xp.asarray(xp.round(255.0 * srgb(noisy, xp=xp)), dtype=xp.uint8))
+    return xp.stack(planes, -1)
+
+
+def photo(radiance: Vector, sensor: CameraSensor, *, nominal: Gain, scenario_id: str, xp: Any) -> Any:
+    """Return the photo that a scenario's camera takes; equal arguments give equal bytes.
+
+    Args:
+        radiance: Luminance by linear colour [cd/m²], each of shape [h, w].
+        sensor: The camera's sensor.
+        nominal: Gain of the cell's cameras (`exposure.nominal_gain`).
+        scenario_id: The scenario; it and the camera's name seed the noise.
+        xp: The array library.
+
+    Returns:
+        sRGB as whole numbers of 8 bits, shape [h, w, 3].
+    """
+    exposed = expose((radiance[0][None], radiance[1][None], radiance[2][None]), [sensor], nominal=nominal, xp=xp)
+    return develop(exposed, [sensor], [noise_seed(scenario_id, sensor.camera)], xp=xp)[0]
+
+
+def srgb(linear: Any, *, xp: Any) -> Any:
+    """Clip linear light to [0, 1] and encode it as sRGB, 0 to 1 (IEC 61966-2-1)."""
+    light = xp.clip(linear, 0.0, 1.0)
+    return xp.where(light <= 0.0031308, 12.92 * light, 1.055 * xp.clip(light, 0.0031308, None) ** (1 / 2.4) - 0.055)
+
+
+def _vignette(image: Vector, corner_loss: Sequence[float], xp: Any) -> Vector:
+    """Darken images toward their corners by the cos⁴ law of natural vignetting (Kingslake 1983, Optical System Design).
+
+    The lens's focal length is the one that loses the given share in the corners.
+    """
+    if not any(corner_loss):
+        return image
+    first = image[0]
+    height, width = first.shape[1:]
+    y, x = (
+        (2.0 * xp.arange(size, dtype=first.dtype, device=first.device) + (1.0 - size)) ** 2 for size in (height, width)
+    )
+    tan2_share = (y[:, None] + x[None, :]) / ((height - 1) ** 2 + (width - 1) ** 2)
+    tan2_corner = _column([1.0 / sqrt(max(1.0 - loss, 1e-6)) - 1.0 for loss in corner_loss], first, xp)
+    kept = 1.0 / (1.0 + tan2_corner * tan2_share) ** 2
+    return image[0] * kept, image[1] * kept, image[2] * kept
+
+
+def _column(values: Sequence[float], like: Any, xp: Any) -> Any:
+    return xp.asarray(list(values), dtype=like.dtype, device=like.device).reshape((-1, 1, 1))

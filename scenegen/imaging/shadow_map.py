@@ -1,0 +1,197 @@
+"""Soft shadows of area lights: depth seen from a light, and how much of the light reaches a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scenegen.geometry import Array, look_at
+from scenegen.imaging.gbuffer import Vector
+from scenegen.imaging.light_set import AreaLight
+from scenegen.imaging.vectors import dot, minus, plus
+from scenegen.imaging.view import Viewer
+from scenegen.scenario import Camera, Layout
+
+SIZE_PX = 192
+"""Pixels along each side of a map: a millimetre or two each over a feed tray."""
+NEAR_M = 50.0
+"""A light farther away is looked at from here [m], in its direction, its size shrunk in proportion."""
+_OFFSET_PX = 0.75
+"""How far a point is lifted along its normal before it is looked up, in pixels of the map."""
+_BIAS_M = 5e-4
+"""What lies nearer to the light by less than this hides nothing [m]."""
+_TAPS = tuple((((5 * k + 0.5) % 16) / 8 - 1, (k + 0.5) / 8 - 1) for k in range(16))
+"""Sixteen points of the light, in halves of its sides, each in a row and a column of its own (a rank-1 lattice)."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShadowMap:
+    """What a light sees, from its middle; one map an image, b of them."""
+
+    inverse_depth: Any
+    """One over the depth of what casts a shadow [1/m], 0 where nothing does; shape [b, size²], row by row."""
+    size_px: int
+    eye: Vector
+    """Where the map was seen from, world frame [m]; each of shape [b, 1]."""
+    right: Vector
+    """Unit axis along the map's rows, world frame; each of shape [b, 1]."""
+    down: Vector
+    """Unit axis along its columns."""
+    ahead: Vector
+    """Unit axis of depth."""
+    focal_px: Any
+    """Pixels of the map for a unit of its plane; shape [b, 1]."""
+    middle_px: Vector
+    """Column and row [px] of the axis of depth, and 0; each of shape [b, 1]."""
+    half_u: Vector
+    """Half of the light's side along right, down and ahead [m]; each of shape [b, 1]."""
+    half_v: Vector
+    """Half of its other side."""
+
+
+def cast_shadow_map(
+    viewer: Viewer, layout: Layout, light: AreaLight, receivers: Array, *, size_px: int = SIZE_PX
+) -> ShadowMap:
+    """Look at a layout from the middle of a light; the map spans the points that may receive shadows.
+
+    Args:
+        viewer: Places the cell's bodies.
+        layout: What casts shadows; the table does not.
+        light: The light, of one image.
+        receivers: Points that may receive shadows [m], world frame, shape [n, 3].
+        size_px: Pixels along each side.
+    """
+    center, half_u, half_v = (_row(values) for values in (light.center, light.half_u, light.half_v))
+    middle = (receivers.min(axis=0) + receivers.max(axis=0)) / 2
+    toward = center - middle
+    shrink = min(1.0, NEAR_M / float(np.linalg.norm(toward)))
+    eye = middle + shrink * toward
+    camera = _camera(eye, middle, receivers, size_px)
+    view = viewer.look(layout, camera)
+    depth = np.full((size_px, size_px), np.inf)
+    for body in view.bodies.values():
+        rays = view.rays[body.window]
+        found = body.depths(rays.reshape(-1, 3)).reshape(rays.shape[:2])
+        np.minimum(depth[body.window], found, out=depth[body.window])
+    axes = camera.pose_to_world.rotation * np.array([1.0, -1.0, -1.0])
+    return ShadowMap(
+        inverse_depth=(1 / depth).astype(np.float32).reshape(1, -1),
+        size_px=size_px,
+        eye=_vector(eye),
+        right=_vector(axes[:, 0]),
+        down=_vector(axes[:, 1]),
+        ahead=_vector(axes[:, 2]),
+        focal_px=np.full((1, 1), camera.focal_px[0], np.float32),
+        middle_px=_vector(np.array([*camera.principal_px, 0.0])),
+        half_u=_vector(shrink * half_u @ axes),
+        half_v=_vector(shrink * half_v @ axes),
+    )
+
+
+def lit_share(shadow: ShadowMap, position: Vector, normal: Vector, *, xp: Any) -> Any:
+    """Return the share of the light that reaches points, in [0, 1], shape [b, k].
+
+    First the mean depth of what may hide the light is searched, then the light is looked at from there
+    (percentage-closer soft shadows, Fernando 2005). What lies beyond the plane of the point's own surface hides
+    nothing.
+
+    Args:
+        shadow: The map.
+        position: Points [m], world frame, each of shape [b, k].
+        normal: Unit normals there, world frame, each of shape [b, k].
+        xp: Array namespace.
+    """
+    point = minus(position, shadow.eye)
+    depth = xp.clip(dot(point, shadow.ahead), 1e-3, None)
+    point = plus(point, normal, _OFFSET_PX * depth / shadow.focal_px)
+    local = (dot(point, shadow.right), dot(point, shadow.down), xp.clip(dot(point, shadow.ahead), 1e-3, None))
+    facing = (dot(normal, shadow.right), dot(normal, shadow.down), dot(normal, shadow.ahead))
+    # Over the map one over the depth of the surface's plane is linear: n / (n p).
+    reach = dot(facing, local)
+    reach = xp.where(xp.abs(reach) > 1e-4, reach, -1e-4 * xp.ones_like(reach))
+    inverse = 1 / local[2]
+    slope = 1 / (shadow.focal_px * reach)
+    lookup = _Lookup(
+        shadow,
+        column=local[0] * inverse * shadow.focal_px + shadow.middle_px[0],
+        row=local[1] * inverse * shadow.focal_px + shadow.middle_px[1],
+        inverse=inverse + _BIAS_M * inverse * inverse,
+        tilt=(facing[0] * slope, facing[1] * slope),
+        xp=xp,
+    )
+    nearest = xp.amax(shadow.inverse_depth, axis=1).reshape((-1, 1))
+    spread = xp.clip(nearest - inverse, 0.0, None) * shadow.focal_px
+    total, count = xp.zeros_like(inverse), xp.zeros_like(inverse)
+    for u, v in _TAPS:
+        seen, hides = lookup.at(u, v, spread)
+        weight = xp.asarray(hides, dtype=inverse.dtype)
+        total, count = total + weight * seen, count + weight
+    blocker = total / xp.clip(count, 1.0, None)
+    spread = xp.clip(blocker - inverse, 0.0, None) * shadow.focal_px
+    hidden = xp.zeros_like(inverse)
+    for u, v in _TAPS:
+        _, hides = lookup.at(u, v, spread)
+        hidden = hidden + xp.asarray(hides, dtype=inverse.dtype)
+    return 1 - hidden * (1 / len(_TAPS))
+
+
+class _Lookup:
+    """Points of one map, and what is seen beside them."""
+
+    def __init__(
+        self, shadow: ShadowMap, *, column: Any, row: Any, inverse: Any, tilt: tuple[Any, Any], xp: Any
+    ) -> None:
+        self._shadow, self._xp = shadow, xp
+        self._column, self._row, self._inverse, self._tilt = column, row, inverse, tilt
+        b, p = shadow.inverse_depth.shape
+        self._flat = shadow.inverse_depth.reshape((b * p,))
+        self._start = xp.arange(b, device=column.device).reshape((b, 1)) * p
+
+    def at(self, u: float, v: float, spread: Any) -> tuple[Any, Any]:
+        """Return one over the depth seen from a point of the light, and whether that hides the light.
+
+        Args:
+            u: Place on the light in halves of its side U.
+            v: Place in halves of its side V.
+            spread: Pixels of the map for a metre on the light.
+        """
+        xp, shadow = self._xp, self._shadow
+        x = (u * shadow.half_u[0] + v * shadow.half_v[0]) * spread
+        y = (u * shadow.half_u[1] + v * shadow.half_v[1]) * spread
+        last = shadow.size_px - 1
+        column = xp.floor(xp.clip(self._column + x, 0.0, last))
+        row = xp.floor(xp.clip(self._row + y, 0.0, last))
+        seen = self._flat[self._start + xp.asarray(row * shadow.size_px + column, dtype=xp.int64)]
+        # The plane is taken where the map's ray is, so that a surface never hides itself.
+        plane = self._inverse + (column + 0.5 - self._column) * self._tilt[0] + (row + 0.5 - self._row) * self._tilt[1]
+        return seen, seen > xp.clip(plane, 1e-6, None)
+
+
+def _camera(eye: Array, middle: Array, receivers: Array, size_px: int) -> Camera:
+    """Return a square camera that just holds the receivers."""
+    pose = look_at(eye, middle)
+    local = (receivers - eye) @ pose.rotation
+    plane = np.stack([local[:, 0], -local[:, 1]], axis=1) / np.maximum(-local[:, 2:], 1e-6)
+    low, high = plane.min(axis=0), plane.max(axis=0)
+    focal = 0.94 * size_px / max(float((high - low).max()), 1e-6)
+    principal = size_px / 2 - focal * (low + high) / 2
+    return Camera(
+        name="light",
+        pose_to_world=pose,
+        width_px=size_px,
+        height_px=size_px,
+        focal_px=(focal, focal),
+        principal_px=(float(principal[0]), float(principal[1])),
+        distortion=(0.0, 0.0, 0.0, 0.0, 0.0),
+    )
+
+
+def _row(vector: Vector) -> Array:
+    return np.array([float(values[0, 0]) for values in vector])
+
+
+def _vector(values: Array) -> Vector:
+    x, y, z = (np.full((1, 1), value, np.float32) for value in values)
+    return x, y, z

@@ -1,0 +1,119 @@
+"""What stands before a camera: the bodies of a layout in the camera's frame, each with the pixels that it can cover."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from scenegen.cell import Cell
+from scenegen.errors import UnknownName
+from scenegen.geometry import Array, Pose, quat_conjugate, quat_to_matrix
+from scenegen.imaging.pinhole import camera_rays, windows
+from scenegen.imaging.ray_shape import Hits, RayShape, container_shape
+from scenegen.parts.catalogue import Catalogue
+from scenegen.scenario import Camera, Layout, Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A shape at its place, seen from one camera."""
+
+    name: str
+    shape: RayShape
+    rotation: Array
+    """From the camera's to the shape's frame, shape [3, 3]."""
+    origin: Array
+    """The camera's centre in the shape's frame [m], shape [3]."""
+    window: tuple[slice, slice]
+    """Rows and columns of the image outside of which it cannot be seen."""
+
+    def depths(self, rays: Array) -> Array:
+        """Depth [m] of the first hit of each ray; infinite where there is none. Rays in the camera's frame, [n, 3]."""
+        return self.shape.distances(self.origin, rays @ self.rotation.T)
+
+    def hits(self, rays: Array) -> Hits:
+        """Return first hits with depths [m] as distances. Rays in the camera's frame, [n, 3]."""
+        return self.shape.hits(self.origin, rays @ self.rotation.T)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """All bodies of a layout as one camera sees them."""
+
+    layout: Layout
+    camera: Camera
+    bodies: dict[str, Body]
+    """Items in the layout's order, then feed and bins."""
+
+    @cached_property
+    def rays(self) -> Array:
+        """A ray a pixel in the camera's frame, with z = -1, shape [h, w, 3]."""
+        c = self.camera
+        return camera_rays(c.width_px, c.height_px, c.focal_px, c.principal_px, c.distortion)
+
+
+class Viewer:
+    """Places the bodies of one cell's scenes before cameras; a part's ray structure is built once."""
+
+    def __init__(self, cell: Cell, parts: Catalogue) -> None:
+        self._cell, self._parts = cell, parts
+        self._shapes: dict[str, RayShape] = {}
+        self.fixtures = {name: container_shape(box) for name, box in cell.containers.items()}
+        """Feed and bins by name."""
+        self._kept: dict[str, View] = {}
+
+    def view(self, scenario: Scenario, camera: str) -> View:
+        """Place all bodies before a scenario's camera; the last view of each camera is kept.
+
+        Raises:
+            UnknownName: The scenario has no such camera.
+        """
+        chosen = next((c for c in scenario.cameras.cameras if c.name == camera), None)
+        if chosen is None:
+            raise UnknownName("camera", camera, [c.name for c in scenario.cameras.cameras])
+        kept = self._kept.get(camera)
+        if kept is None or kept.layout is not scenario.layout or kept.camera is not chosen:
+            kept = self._kept[camera] = self.look(scenario.layout, chosen)
+        return kept
+
+    def look(self, layout: Layout, camera: Camera) -> View:
+        """Place all bodies before any camera."""
+        placed = [(item.name, self._shape(item.part), item.pose_to_world) for item in layout.items]
+        placed += [(f.name, self.fixtures[f.name], f.pose_to_world) for f in layout.fixtures if f.name in self.fixtures]
+        return View(layout, camera, {body.name: body for body in _before(camera, placed)})
+
+    def table_depth(self, view: View) -> Array:
+        """Depth [m] of the table's upper face, infinite beside it, shape [h, w]."""
+        table, pose = self._cell.table, view.camera.pose_to_world
+        top: Pose = table.pose_top_to_world
+        origin = top.rotation.T @ (pose.position - top.position)
+        rays = view.rays @ (top.rotation.T @ pose.rotation).T
+        with np.errstate(divide="ignore"):
+            depth = np.where(rays[..., 2] < 0, -origin[2] / rays[..., 2], np.inf)
+        reach = np.where(np.isfinite(depth), depth, 0.0)[..., None]
+        beside = np.any(np.abs(origin[:2] + reach * rays[..., :2]) > np.array(table.size_m[:2]) / 2, axis=-1)
+        return np.where(beside, np.inf, depth)
+
+    def _shape(self, part: str) -> RayShape:
+        shape = self._shapes.get(part)
+        if shape is None:
+            mesh = self._parts[part].mesh
+            shape = self._shapes[part] = RayShape(mesh.vertices, mesh.faces, mesh.normals)
+        return shape
+
+
+def _before(camera: Camera, placed: list[tuple[str, RayShape, Pose]]) -> Iterator[Body]:
+    """See placed shapes from a camera."""
+    if not placed:
+        return
+    eye, turn = camera.pose_to_world.position, camera.pose_to_world.rotation
+    inverse = quat_to_matrix(quat_conjugate([pose.quat_xyzw for _, _, pose in placed]))
+    origins = np.einsum("nij,nj->ni", inverse, eye - np.array([pose.position_m for _, _, pose in placed]))
+    rotations = inverse @ turn
+    corners = (np.stack([shape.corners for _, shape, _ in placed]) - origins[:, None]) @ rotations
+    seen = windows(camera, corners)
+    for (name, shape, _), rotation, origin, window in zip(placed, rotations, origins, seen, strict=True):
+        yield Body(name, shape, rotation, origin, window)
