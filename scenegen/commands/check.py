@@ -19,7 +19,7 @@ from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
 from scenegen.cells.loader import BUILTIN, load_cell
 from scenegen.commands.exits import EXIT_FINDINGS
-from scenegen.commands.opened import open_version
+from scenegen.commands.opened import open_version, split_version
 from scenegen.commands.recipe import Workshop, inventory_parts
 from scenegen.errors import InvalidOption, LibraryError
 from scenegen.scenario import Scenario
@@ -57,7 +57,7 @@ def check(
     path = Path(what)
     if path.suffix in USD_SUFFIXES:
         good = _check_scene(path, all_tiers=all_tiers, repair=repair, as_json=as_json)
-    elif path.is_dir() or Path(what.rpartition("@")[0] or what).is_dir():
+    elif path.is_dir() or Path(split_version(what)[0]).is_dir():
         good = _check_library(*open_version(what), as_json=as_json)
     elif what in BUILTIN or path.suffix in (".yaml", ".yml"):
         good = _check_cell(what, parts, as_json=as_json)

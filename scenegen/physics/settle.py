@@ -13,6 +13,7 @@ from scenegen.cell import Cell
 from scenegen.geometry import Array, Pose, angle_between
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.balance import Balance
+from scenegen.physics.creep import HELD_M, Creep
 from scenegen.physics.model import SceneModel
 from scenegen.scenario import Layout, Matter
 
@@ -27,8 +28,6 @@ Without it a part that is balanced on an edge counts as resting while it is stil
 """
 NUDGE_DIRECTIONS_RAD = (0.0, math.pi, math.pi / 2, -math.pi / 2)
 """From where it comes, one after the other; items that plainly rest are left alone."""
-HELD_M = 0.0005
-"""An item that nudges moved less than this withstood them [m]; a rotation counts at the part's radius."""
 LARGEST = 1e10
 """Positions [m] and velocities [m/s, rad/s] beyond this have diverged, by MuJoCo's own bound."""
 GOLDEN_ANGLE_RAD = 2.399963
@@ -69,6 +68,7 @@ class Settler:
     def __init__(self, cell: Cell, parts: Catalogue) -> None:
         self._scene = SceneModel(cell, parts, sleep=True)
         self._balance = Balance(self._scene)
+        self._creep = Creep(self._scene)
         self._radius_m = np.array([parts[part].radius_m for part in self._scene.slots.values()])
 
     def settle(self, layout: Layout, matter: Matter, *, limit_s: float = 2.0, nudge: bool = True) -> Settled:
@@ -112,18 +112,27 @@ class Settler:
         finite, left = self._rest(round(limit_s / self._scene.model.opt.timestep))
         rested_s, budget = data.time, round(limit_s / self._scene.model.opt.timestep)
         while nudge and finite and left > 0 and budget > 0:
-            rest = data.qpos.copy()
-            finite, budget = self._nudge(rows, budget)
+            rest, doubtful = data.qpos.copy(), self._balance.doubtful(rows)
+            finite, budget = self._nudge(doubtful, budget)
             if finite and budget > 0 and self._moved(rest, rows) < HELD_M:
                 # The nudges were a question; the answer leaves no mark.
                 data.qpos[:] = rest
-                break
+                if not (len(doubtful) and self._slides_on(rest, rows)):
+                    break
+                finite, budget = self._rest(budget)
             rested_s = data.time
         return finite, rested_s
 
-    def _nudge(self, rows: np.ndarray, steps: int) -> tuple[bool, int]:
+    def _slides_on(self, rest: Array, rows: np.ndarray) -> bool:
+        """Tell whether a rest only looks like one; then go on from where its items have slid to."""
+        if self._creep.holds(rest, lambda qpos: self._movement_between(rest, qpos, rows)):
+            return False
+        self._creep.copy_to(self._scene.data, rows)
+        return True
+
+    def _nudge(self, doubtful: np.ndarray, steps: int) -> tuple[bool, int]:
         """Push what may only be balanced from four sides; return whether all stayed finite, and the steps left."""
-        doubtful, finite = self._balance.doubtful(rows), True
+        finite = True
         for direction in NUDGE_DIRECTIONS_RAD if len(doubtful) else ():
             if not finite or steps == 0:
                 break
@@ -136,7 +145,10 @@ class Settler:
 
     def _moved(self, rest: Array, rows: np.ndarray) -> float:
         """Greatest movement since a state of rest [m]; a rotation counts at the part's radius."""
-        before, after = rest.reshape(-1, 7)[rows], self._scene.data.qpos.reshape(-1, 7)[rows]
+        return self._movement_between(rest, self._scene.data.qpos, rows)
+
+    def _movement_between(self, rest: Array, then: Array, rows: np.ndarray) -> float:
+        before, after = rest.reshape(-1, 7)[rows], then.reshape(-1, 7)[rows]
         shift = np.linalg.norm(after[:, :3] - before[:, :3], axis=1)
         turn = angle_between(before[:, [4, 5, 6, 3]], after[:, [4, 5, 6, 3]]) * self._radius_m[rows]
         return float(np.maximum(shift, turn).max(initial=0.0))
