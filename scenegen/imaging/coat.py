@@ -152,11 +152,11 @@ def _field(spots: tuple[Any, ...], xp: Any) -> Any:
     weights = [f * f * (3.0 - 2.0 * f) for f in (one - low for one, low in zip(spots, lows, strict=True))]
     total = 0.0
     for corner in range(8):
-        at = tuple(low + (corner >> axis & 1) for axis, low in enumerate(lows))
+        i, j, k = (low + (corner >> axis & 1) for axis, low in enumerate(lows))
         weight = 1.0
         for axis, one in enumerate(weights):
             weight = weight * (one if corner >> axis & 1 else 1.0 - one)
-        total = total + weight * _hashed(*at, 0, xp)
+        total = total + weight * _hashed(i, j, k, 0, xp)
     return total
 
 
