@@ -79,7 +79,7 @@ def test_the_hash_sees_where_chunks_end():
             Quantity,
             {"name": "shift", "value": 1, "unit": "furlong"},
             "Quantity: unit: 'furlong' - accepted: '1', 'count', 'share', 'factor', 'm', 'mm', 'rad', 'deg', 'px', "
-            "'lx', 'cd/m2', 'K', 'kg', 'N', 's', 'Hz', 'm/s', 'EV', 'dB' or 'dE2000'",
+            "'1/px', 'lx', 'cd/m2', 'K', 'kg', 'N', 's', 'Hz', 'm/s', 'EV', 'dB' or 'dE2000'",
         ),
         (Look, {"color": [0, 0, 2]}, "Look: color.2: 2 - accepted: less than or equal to 1"),
         (Look, {}, "Look: color: missing - it is required"),
