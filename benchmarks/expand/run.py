@@ -8,6 +8,7 @@ import os
 import pstats
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from dataclasses import dataclass
@@ -116,7 +117,10 @@ def write_profile(profiler: cProfile.Profile, checker: Checker, file: Path, titl
     stats = pstats.Stats(profiler, stream=text)
     stats.sort_stats("tottime").print_stats(PROFILE_LINES)
     stats.sort_stats("cumulative").print_stats(r"/(scenegen|validators|library)/", PROFILE_LINES)
-    lines = text.getvalue().replace(f"{ROOT}/", "").splitlines()
+    plain = text.getvalue()
+    for folder in (sysconfig.get_paths()["purelib"], sys.base_prefix, str(ROOT)):
+        plain = plain.replace(f"{folder}/", "")
+    lines = plain.splitlines()
     file.write_text("\n".join(line.rstrip() for line in lines) + "\n", encoding="utf-8")
 
 
