@@ -70,7 +70,7 @@ class SceneFolder:
             LibraryError: A file is damaged or missing.
             UnsafeStage: The cell needs a file that is not the library's.
         """
-        key = f"{row.cell_id} {[(asset.part, asset.content) for asset in row.assets]}"
+        key = row.frame
         if key not in self._cells:
             cell, parts = self._layers.cell_and_parts(row)
             assets = tuple(sorted(asset_path(part) for part in parts.values()))

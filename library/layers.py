@@ -42,7 +42,7 @@ class Layers:
             LibraryError: A file is damaged or missing.
         """
         wanted = {asset.part: asset.content for asset in row.assets}
-        key = f"{row.cell_id} {sorted(wanted.items())}"
+        key = row.frame
         if key not in self._cells:
             cell = Cell.from_json(self._library.files.read(self._checked(cell_record_path(row.cell_id))))
             names = dict.fromkeys([*wanted, *(item.part for item in cell.inventory)])
@@ -91,10 +91,9 @@ class Layers:
 
     def _writer(self, row: Row) -> SceneWriter:
         cell, parts = self.cell_and_parts(row)
-        key = f"{row.cell_id} {[(asset.part, asset.content) for asset in row.assets]}"
-        if key not in self._writers:
-            self._writers[key] = SceneWriter(cell, parts)
-        return self._writers[key]
+        if row.frame not in self._writers:
+            self._writers[row.frame] = SceneWriter(cell, parts)
+        return self._writers[row.frame]
 
     def _asset(self, part: str, content: str | None) -> str:
         """Return the path of a part's file: of that content, or of any that this version holds."""

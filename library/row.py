@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from scenegen.facet import scenario_frame
 from scenegen.provenance import AxisSetting, Provenance
 from scenegen.record import Record, canonical_text, content_hash
 from scenegen.scenario import FACETS, Asset, Facet
@@ -49,6 +50,11 @@ class Row(Record):
     layout_sha256: str | None = None
     scene_sha256: str | None = None
     """What its USD layers must be; none where they were not written when it was kept."""
+
+    @property
+    def frame(self) -> str:
+        """What scenes of one cell and the same part files have in common; see `scenario_frame`."""
+        return scenario_frame(self.cell_id, self.assets)
 
     def columns(self) -> dict[str, Any]:
         """Return the row of the table `scenarios`."""

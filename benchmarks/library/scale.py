@@ -305,18 +305,22 @@ def measure(folder: Path, rows: int, files: int, filled: Path | None) -> tuple[R
         row("most memory over all records [MB]", "flat", iterated["peak MB"]),
         row("size of the table of scenes [MB]", "", scenes, size, size_mb(folder / "json")),
     ]
-    notes = [
+    return table, notes_of(facts["matching"], files)
+
+
+def notes_of(matching: int, files: int) -> list[str]:
+    """Say what the figures are of."""
+    return [
         f"The library's commits bring four rows a scene: scenario, facet, verdict, attempt; it was filled by commits of"
         f" {COMMIT:,}. Each is checked for rows that are there already, indexed, hashed and synced. Parquet holds the"
         " scenarios alone and does none of this but the sync; the JSON files are not even synced.",
         "The first look-up of a process opens the library and reads the table's files once, to hold them against their"
         " hashes; the system's file cache is warm. Later look-ups prove the row by its hash and"
         " build its record.",
-        f"{facts['matching']:,} scenes have the axis and level of the filter. The JSON folder was made with"
+        f"{matching:,} scenes have the axis and level of the filter. The JSON folder was made with"
         f" {files:,} scenes only: it is the smaller one by far, and still reads every file to filter.",
         "Rows are made up (ids are hashes, axes and levels in turn), and published as `scenegen expand` does.",
     ]
-    return table, notes
 
 
 def main() -> None:

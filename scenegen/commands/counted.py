@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import time
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
-from scenegen.commands.progress import LINE_EVERY_S, Style
+Style = Literal["bar", "lines", "json"]
+LINE_EVERY_S = 2.0
 
 
 class Counted:
@@ -21,16 +22,20 @@ class Counted:
         what: The things, in the plural.
         total: How many there are; None if nobody knows.
         style: How to show it.
+        done: How many were done before.
+        extra: More columns of the bar.
     """
 
-    def __init__(self, what: str, total: int | None, *, style: Style) -> None:
+    def __init__(
+        self, what: str, total: int | None, *, style: Style, done: int = 0, extra: tuple[ProgressColumn, ...] = ()
+    ) -> None:
         self._what, self._total, self._style = what, total, style
-        self.done = 0
+        self.done = done
         self._start = time.monotonic()
         self._last_line = self._start
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *extra, TimeRemainingColumn())
         self._bar = Progress(*columns, console=Console(stderr=True)) if style == "bar" else None
-        self._task = self._bar.add_task(what, total=total) if self._bar else None
+        self._task = self._bar.add_task(what, total=total, completed=done, rate="") if self._bar else None
 
     def __enter__(self) -> Self:
         """Show the bar."""

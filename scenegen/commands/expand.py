@@ -117,7 +117,7 @@ def _run(intake: Intake, recipe: Recipe, n: int, *, processes: int, as_json: boo
                 pending.append(line)
                 kept = line.scenario_id is not None
                 demand.wanted -= kept
-                progress.add(kept=kept, rejected=sum(line.rejected.values()))
+                progress.add_index(kept=kept, rejected=sum(line.rejected.values()))
                 if _hopeless(tally, before):
                     demand.wanted = 0
                 if time.monotonic() > written + WRITE_EVERY_S:

@@ -50,7 +50,7 @@ class Measuring:
 
         def measured(scenario_id: str) -> Rows:
             row = snapshot.find(scenario_id)
-            key = f"{row.cell_id} {[(asset.part, asset.content) for asset in row.assets]}"
+            key = row.frame
             if key not in benches:
                 cell, parts = layers.cell_and_parts(row)
                 benches[key] = (cell, Metered(cell, parts))
@@ -99,7 +99,7 @@ def measure(
             for _, some in made:
                 rows += some
                 scenes, total = scenes + 1, total + len(some)
-                progress.add(kept=True, rejected=0)
+                progress.add_index(kept=True, rejected=0)
                 if scenes % PUBLISH_EVERY == 0:
                     _publish(store, rows, branch)
                     rows = Rows()

@@ -80,7 +80,7 @@ class Benches:
 
     def of(self, row: Row) -> Workshop:
         """Return the checks for a scenario's cell and parts."""
-        key = f"{row.cell_id} {[(asset.part, asset.content) for asset in row.assets]}"
+        key = row.frame
         if key not in self._known:
             cell, parts = self._layers.cell_and_parts(row)
             scratch = Path(self._library.folder, SCRATCH)
@@ -148,7 +148,7 @@ def _run(
                 demand.wanted -= 1
                 failed += not result.verdict.ok
                 why.update(result.reasons)
-                progress.add(kept=True, rejected=0)
+                progress.add_index(kept=True, rejected=0)
                 if len(batch) >= PUBLISH_EVERY:
                     _publish(store, snapshot, batch, branch)
                     batch = []
