@@ -17,12 +17,12 @@ from library.commit import Commit, advanced
 from library.findings import Findings
 from library.lance_table import LanceTable
 from library.lineage import Place
-from library.row import Row
+from library.row import Row, facets_of
 from library.snapshot import Snapshot
 from library.tables import FACET_RECORDS, ROW_HASH, SCENARIOS, TABLES, Table, is_proved
 from library.versioned import USD, VersionedLibrary
 from scenegen.errors import LibraryError, SceneGenError
-from scenegen.facet import FACETS, Asset, Facet, scenario_key
+from scenegen.facet import Asset, Facet, scenario_key
 from scenegen.record import content_hash
 from scenegen.usd.files import layout_path, scene_path
 
@@ -171,7 +171,7 @@ class Contents:
         return None if content_hash(row["json"].encode()) == row["facet_id"] else "has content of another id"
 
     def _scenario_fault(self, row: Mapping[str, Any]) -> str | None:
-        ids = {facet: row[f"{facet}_id"] for facet in FACETS}
+        ids = facets_of(row)
         if scenario_key(row["cell_id"], assets_of(row["assets"]), ids) != row["scenario_id"]:
             return f"({row['scenario_id']}) names facets of another scenario"
         if self._facets is not None and not self._facets.issuperset(ids.values()):

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from library.distance import FacetNumbers, Features, distance, facet_numbers, features_of
+from library.row import axes_of, facets_of
 from library.scales import SCALES, Scale
 from library.snapshot import Snapshot
 from library.tables import FACET_RECORDS, Columns
@@ -113,7 +114,7 @@ def near_bases(snapshot: Snapshot, rows: Iterable[Columns]) -> list[tuple[str, s
 
 def _compared(row: Columns) -> tuple[Facet, ...]:
     """Return the facets that a scene's axes touch; all of them for a base, or where an axis is not known."""
-    axes = [one["axis"] for one in row["axes"]]
+    axes = [axis for axis, _ in axes_of(row["axes"])]
     if not axes or any(axis not in AXES for axis in axes):
         return FACETS
     return tuple(facet for facet in FACETS if any(facet in AXES[axis].touches for axis in axes))
@@ -130,17 +131,17 @@ class _Reader:
         scales: Mapping[str, Scale],
     ) -> None:
         self._name, self._scales = snapshot.name, scales
-        ids = {row[f"{facet}_id"] for row in rows for facet in compared[row["scenario_id"]]}
+        ids = {one for row in rows for facet, one in facets_of(row).items() if facet in compared[row["scenario_id"]]}
         found = snapshot.table(FACET_RECORDS.name).look_up("facet_id", sorted(ids))
         self._texts = {columns["facet_id"]: columns["json"] for columns in found}
         self._known: dict[str, FacetNumbers] = {}
 
     def features(self, row: Columns, facets: Sequence[Facet]) -> Features:
         """Return a scene's numbers."""
-        return features_of([self._numbers(row, facet) for facet in facets])
+        ids = facets_of(row)
+        return features_of([self._numbers(row, facet, ids[facet]) for facet in facets])
 
-    def _numbers(self, row: Columns, facet: Facet) -> FacetNumbers:
-        one = row[f"{facet}_id"]
+    def _numbers(self, row: Columns, facet: Facet, one: str) -> FacetNumbers:
         if one not in self._known:
             if one not in self._texts:
                 reason = f"scenario {row['scenario_id']}: its facet {one} is not kept"

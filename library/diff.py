@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from library.curated import Action
 from library.fields import FieldChange, field_changes
-from library.row import Row
+from library.row import Row, axes_of
 from library.snapshot import Snapshot
 from library.tables import SCENARIOS, VERDICTS, Columns
 from scenegen.record import Record
@@ -171,12 +171,11 @@ class _Side:
 
 def _slot(row: Columns) -> Slot:
     """Return a scene's place; bases of an expansion have theirs by their own index."""
-    axes = tuple(sorted((one["axis"], one["level"]) for one in row["axes"]))
-    return row["generator"], row["seed"], row["index"], axes
+    return row["generator"], row["seed"], row["index"], tuple(sorted(axes_of(row["axes"])))
 
 
 def _stratum(row: Columns) -> str:
-    return ", ".join(f"{one['axis']} {one['level']}" for one in row["axes"]) or "base"
+    return ", ".join(f"{axis} {level}" for axis, level in axes_of(row["axes"])) or "base"
 
 
 def _pairs(old: _Side, new: _Side) -> list[tuple[str, str]]:

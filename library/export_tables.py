@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import repeat
 from pathlib import Path
@@ -13,7 +14,6 @@ from library.export_csv import write_csv
 from library.export_selection import Selection, having
 from library.snapshot import Snapshot
 from library.tables import ATTEMPTS, CURATION, FACET_RECORDS, SCENARIOS, VERDICTS, Table
-from scenegen.scenario import FACETS
 
 GROUP = 50_000
 """Rows of a row group."""
@@ -39,8 +39,7 @@ def export_parquet(snapshot: Snapshot, selection: Selection, folder: Path, *, no
         OSError: A file cannot be written.
     """
     seen: dict[str, set[str]] = {"scenario": set(), "base": set(), "facet": set(), "expansion": set()}
-    facets = [f"{facet}_id" for facet in FACETS]
-    kept = (_seen(batch, seen, facets) for batch in selection.batches(snapshot))
+    kept = (_seen(batch, seen) for batch in selection.batches(snapshot))
     counts = {SCENARIOS.name: _write(SCENARIOS, kept, folder, noted)}
     about: Mapping[Table, tuple[str, set[str]]] = {
         FACET_RECORDS: ("facet_id", seen["facet"]),
@@ -73,13 +72,14 @@ def export_csv(snapshot: Snapshot, selection: Selection, folder: Path, *, noted:
         return {SCENARIOS.name: write_csv(file, SCENARIOS.schema.names, rows())}
 
 
-def _seen(batch: pa.RecordBatch, seen: dict[str, set[str]], facets: list[str]) -> pa.RecordBatch:
+def _seen(batch: pa.RecordBatch, seen: dict[str, set[str]]) -> pa.RecordBatch:
     """Remember what the rows of other tables will be chosen by."""
     seen["scenario"].update(batch["scenario_id"].to_pylist())
     seen["base"].update(batch["base_id"].to_pylist())
     seen["expansion"].update(one for one in batch["expansion"].to_pylist() if one is not None)
-    for name in facets:
-        seen["facet"].update(one for one in batch[name].unique().to_pylist() if one is not None)
+    seen["facet"].update(one for one in batch["layout_id"].unique().to_pylist() if one is not None)
+    for others in batch["facets"].unique().to_pylist():
+        seen["facet"].update(json.loads(others).values())
     return batch
 
 

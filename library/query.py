@@ -29,9 +29,11 @@ _KNOWN: dict[str, list[str]] = {
 """Columns by table, as a question names them."""
 
 _SEVERITIES_SQL = """
-SELECT scenario_id, one.axis AS axis, list_filter(axes, lambda a: a.axis = one.axis)[1].level AS level,
-       one.quantity AS quantity, one.value AS value, one.unit AS unit
-FROM (SELECT scenario_id, axes, unnest(severities) AS one FROM scenarios)
+SELECT scenario_id, setting.axis AS axis, setting.level AS level,
+       one.name AS quantity, one.value AS value, one.unit AS unit
+FROM (SELECT scenario_id, setting, unnest(setting.severity) AS one
+      FROM (SELECT scenario_id, unnest(from_json(axes, '[{"axis": "VARCHAR", "level": "TINYINT",
+            "severity": [{"name": "VARCHAR", "value": "DOUBLE", "unit": "VARCHAR"}]}]')) AS setting FROM scenarios))
 """
 _LOCKED = (
     "autoinstall_known_extensions = false",

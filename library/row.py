@@ -5,20 +5,34 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, Self
 
 from scenegen.facet import scenario_frame
-from scenegen.provenance import AxisSetting, Provenance
+from scenegen.provenance import Provenance
 from scenegen.record import Record, canonical_text, content_hash
 from scenegen.scenario import FACETS, Asset, Facet
-from scenegen.units import Quantity
 from scenegen.verdict import Finding, Status, Verdict
 
 Kind = Literal["base", "variant", "repaired", "imported"]
 ROW_HASH = "row_hash"
 
-_ORIGIN = ("base_id", "parent_id", "generator", "generator_version", "seed", "index", "attempt", "vlm_call_id")
+_ORIGIN = ("base_id", "parent_id", "generator", "seed", "index")
 """Columns that are fields of `Provenance` as they are."""
+_REST = ("generator_version", "attempt", "vlm_call_id")
+"""The other fields of `Provenance`, in the column `origin`."""
+
+
+@lru_cache(maxsize=10_000)
+def axes_of(text: str) -> tuple[tuple[str, int], ...]:
+    """Read axis and level of each setting from the column `axes`."""
+    return tuple((one["axis"], one["level"]) for one in json.loads(text))
+
+
+def facets_of(columns: Mapping[str, Any]) -> dict[Facet, str]:
+    """Read the content id of each facet from the columns `layout_id` and `facets`."""
+    ids = {**json.loads(columns["facets"]), Facet.LAYOUT: columns["layout_id"]}
+    return {facet: ids[facet] for facet in FACETS if ids.get(facet) is not None}
 
 
 def row_hash(columns: Mapping[str, Any]) -> str:
@@ -59,12 +73,9 @@ class Row(Record):
     def columns(self) -> dict[str, Any]:
         """Return the row of the table `scenarios`."""
         origin = self.provenance
-        severities = [
-            {"axis": setting.axis, "quantity": one.name, "value": one.value, "unit": one.unit.value}
-            for setting in origin.axes
-            for one in setting.severity
-        ]
-        first = severities[0] if severities else {}
+        first = next((one for setting in origin.axes for one in setting.severity), None)
+        ids = {facet.value: one for facet, one in self.facets.items() if facet is not Facet.LAYOUT}
+        rest = {name: getattr(origin, name) for name in _REST}
         return sealed(
             {
                 "scenario_id": self.scenario_id,
@@ -73,15 +84,16 @@ class Row(Record):
                 "assets": canonical_text({asset.part: asset.content for asset in self.assets}),
                 "axis": "+".join(setting.axis for setting in origin.axes) or None,
                 "level": max((setting.level for setting in origin.axes), default=0),
-                "quantity": first.get("quantity"),
-                "severity": first.get("value"),
-                "unit": first.get("unit"),
-                "axes": [{"axis": setting.axis, "level": setting.level} for setting in origin.axes],
-                "severities": severities,
+                "quantity": first.name if first else None,
+                "severity": first.value if first else None,
+                "unit": first.unit.value if first else None,
+                "axes": canonical_text([setting.model_dump(mode="json") for setting in origin.axes]),
                 **{name: getattr(origin, name) for name in _ORIGIN},
                 "expansion": self.expansion,
                 "plan_id": self.plan_id,
-                **{f"{facet}_id": self.facets.get(facet) for facet in FACETS},
+                "origin": canonical_text({name: one for name, one in rest.items() if one is not None}),
+                "layout_id": self.facets.get(Facet.LAYOUT),
+                "facets": canonical_text(ids),
                 "layout_sha256": self.layout_sha256,
                 "scene_sha256": self.scene_sha256,
             }
@@ -91,27 +103,15 @@ class Row(Record):
     def of(cls, columns: Mapping[str, Any]) -> Self:
         """Build the row back from its columns; nulls may stand or be left out."""
         known = {name: value for name, value in columns.items() if value is not None}
-        settings = tuple(
-            AxisSetting(
-                axis=one["axis"],
-                level=one["level"],
-                severity=tuple(
-                    Quantity.model_validate({"name": s["quantity"], "value": s["value"], "unit": s["unit"]})
-                    for s in known["severities"]
-                    if s["axis"] == one["axis"]
-                ),
-            )
-            for one in known["axes"]
-        )
+        rest = {name: one for name, one in json.loads(known["origin"]).items() if name in _REST}
+        origin = {name: known[name] for name in _ORIGIN if name in known}
         return cls(
             kind=known["kind"],
             scenario_id=known["scenario_id"],
             cell_id=known["cell_id"],
             assets=tuple(Asset(part=part, content=content) for part, content in json.loads(known["assets"]).items()),
-            facets={facet: known[f"{facet}_id"] for facet in FACETS if f"{facet}_id" in known},
-            provenance=Provenance.model_validate(
-                {"axes": settings, **{name: known[name] for name in _ORIGIN if name in known}}
-            ),
+            facets=facets_of({"layout_id": None, **known}),
+            provenance=Provenance.model_validate({**origin, **rest, "axes": json.loads(known["axes"])}),
             expansion=known.get("expansion"),
             plan_id=known.get("plan_id"),
             layout_sha256=known.get("layout_sha256"),

@@ -19,6 +19,7 @@ import numpy as np
 from networkx.utils import UnionFind
 from numpy.typing import NDArray
 
+from library.row import axes_of
 from library.tables import Columns
 from scenegen.errors import InvalidOption, LibraryError
 from scenegen.geometry import Array
@@ -83,7 +84,7 @@ def groups_of(
     for row in rows:
         base = row["base_id"]
         linked.union(base, f"scene {row['scenario_id']}", f"layout {row['layout_id']}")
-        strata = [(one["axis"], one["level"]) for one in row["axes"]] or [BASE]
+        strata = axes_of(row["axes"]) or (BASE,)
         counts.setdefault(base, Counter()).update(strata)
     split = dict(known or {})
     members: dict[str, list[str]] = {}

@@ -129,7 +129,7 @@ def test_two_roads_to_one_scene_are_told_apart_from_near_ones(tmp_path, base_sce
 def test_bases_near_each_other_are_paired(tmp_path, base_scenario):
     scenarios = [base_scenario, moved(base_scenario, 0.001), moved(base_scenario, 0.05)]
     snapshot, rows = keep(tmp_path / "a", scenarios)
-    bases = [{**row, "base_id": row["scenario_id"], "axes": [], "axis": None} for row in rows]
+    bases = [{**row, "base_id": row["scenario_id"], "axes": "[]", "axis": None} for row in rows]
     assert [set(pair) for pair in near_bases(snapshot, bases)] == [{scenarios[0].id, scenarios[1].id}]
     assert near_bases(snapshot, rows) == []
 

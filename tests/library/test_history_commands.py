@@ -208,15 +208,18 @@ def test_a_lock_is_written_and_checked(kept, tmp_path):
 @pytest.mark.parametrize(
     ("form", "text"),
     [
-        ("csv", 'axis,axes\nlighting,"[{""axis"": ""lighting"", ""level"": 1}]"\n,[]\n'),
+        (
+            "csv",
+            'axis,one\nlighting,"[{""a"": 1}]"\n,"[{""a"": 0}]"\n',
+        ),
         (
             "json",
-            '{"axis": "lighting", "axes": [{"axis": "lighting", "level": 1}]}\n{"axis": null, "axes": []}\n',
+            '{"axis": "lighting", "one": [{"a": 1}]}\n{"axis": null, "one": [{"a": 0}]}\n',
         ),
     ],
 )
 def test_answers_for_machines(form, text, folder):
-    sql = "SELECT DISTINCT axis, axes FROM scenarios WHERE level < 2 ORDER BY axis NULLS LAST"
+    sql = "SELECT DISTINCT axis, [{'a': level}] AS one FROM scenarios WHERE level < 2 ORDER BY axis NULLS LAST"
     assert run(library_query, sql, folder, "--format", form) == text
 
 
