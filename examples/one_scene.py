@@ -6,7 +6,6 @@ python examples/one_scene.py FOLDER
 import sys
 from pathlib import Path
 
-from scenegen.axes.axis import AxisContext
 from scenegen.axes.registry import axis_named
 from scenegen.base import sample_base
 from scenegen.cells.loader import load_cell
@@ -23,10 +22,9 @@ context = CheckContext.of(cell, parts)
 
 base = sample_base(cell, parts, rng=stream(0, "example"))
 lighting = axis_named("lighting")
-axis_context = AxisContext(cell, parts, context.settler, context.masks.hidden_share)
-scene = lighting.vary(base, 4, ctx=axis_context, rng=stream(1, "example"))
+scene = lighting.vary(base, 4, ctx=context.for_axes, rng=stream(1, "example"))
 
-for quantity in lighting.measure(base, scene, ctx=axis_context):
+for quantity in lighting.measure(base, scene, ctx=context.for_axes):
     print(f"{quantity.name}: {quantity.value} {quantity.unit}")
 
 verdict = Checker(context, all_checks()).check(scene)

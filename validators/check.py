@@ -10,8 +10,11 @@ from typing import Any
 
 import networkx as nx
 
+from scenegen.axes.axis import AxisContext
 from scenegen.cell import Cell
 from scenegen.imaging.mask import MaskCaster
+from scenegen.imaging.metered import Metered
+from scenegen.imaging.renderer import Renderer
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.contacts import ContactFinder
 from scenegen.physics.settle import Settler
@@ -39,7 +42,14 @@ class CheckContext:
     settler: Settler
     contacts: ContactFinder
     masks: MaskCaster
+    metered: Metered
+    """Measures what cameras see of the targets."""
     arm: Arm
+
+    @cached_property
+    def for_axes(self) -> AxisContext:
+        """What axes use, shared with the checks."""
+        return AxisContext(self.cell, self.parts, self.settler, self.masks.hidden_share, self.metered)
 
     @cached_property
     def reach(self) -> ReachMap:
@@ -84,6 +94,7 @@ class CheckContext:
             settler=Settler(cell, parts),
             contacts=ContactFinder(cell, parts),
             masks=MaskCaster(cell, parts),
+            metered=Metered(cell, Renderer(cell, parts)),
             arm=Arm(cell.robot),
         )
 

@@ -8,9 +8,7 @@ from scenegen.base import sample_base
 from scenegen.cell import Cell
 from scenegen.errors import PlacementFailed, VariationFailed
 from scenegen.geometry import Pose, quat_about, quat_multiply
-from scenegen.imaging.mask import MaskCaster
 from scenegen.parts.catalogue import Catalogue
-from scenegen.physics.settle import Settler
 from scenegen.scenario import Cause, Scenario
 from scenegen.streams import stream
 
@@ -24,7 +22,7 @@ FARTHEST_M = 0.008
 
 def axis_context(cell: Cell, parts: Catalogue) -> AxisContext:
     """Build what axes need."""
-    return AxisContext(cell, parts, Settler(cell, parts), MaskCaster(cell, parts).hidden_share)
+    return AxisContext.of(cell, parts)
 
 
 def make(group: str, index: int, context: AxisContext, *, seed: int = 0) -> Scenario:

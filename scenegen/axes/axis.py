@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import ceil
 from typing import Protocol
 
@@ -13,6 +12,8 @@ import numpy as np
 from scenegen.cell import Cell
 from scenegen.errors import VariationFailed
 from scenegen.geometry import Array
+from scenegen.imaging.mask import MaskCaster
+from scenegen.imaging.metered import Metered
 from scenegen.imaging.renderer import Renderer
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.settle import Settler
@@ -45,11 +46,24 @@ class AxisContext:
     parts: Catalogue
     settler: Settler
     hidden_share: HiddenShare
+    metered: Metered
+    """Measures what cameras see of the targets."""
 
-    @cached_property
+    @classmethod
+    def of(cls, cell: Cell, parts: Catalogue, *, settler: Settler | None = None) -> AxisContext:
+        """Build everything that axes use from a cell and its parts; a simulator that is there already may be shared."""
+        return cls(
+            cell=cell,
+            parts=parts,
+            settler=settler or Settler(cell, parts),
+            hidden_share=MaskCaster(cell, parts).hidden_share,
+            metered=Metered(cell, Renderer(cell, parts)),
+        )
+
+    @property
     def renderer(self) -> Renderer:
-        """Renders the cell's scenes, for axes that solve for what a camera sees; made when first asked for."""
-        return Renderer(self.cell, self.parts)
+        """Renders the cell's scenes, for axes that solve for what a camera sees."""
+        return self.metered.renderer
 
 
 @dataclass(frozen=True)

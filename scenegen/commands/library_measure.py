@@ -16,11 +16,11 @@ from library.metering import meter_columns
 from library.snapshot import Snapshot
 from library.tables import METERS
 from library.versioned import Changes, Signature, VersionedLibrary
-from scenegen.cell import Cell, Role
 from scenegen.commands.opened import LIBRARY, open_library
 from scenegen.commands.progress import SceneProgress, progress_style
 from scenegen.imaging.metered import Metered
 from scenegen.imaging.meters import METER_VERSION
+from scenegen.imaging.renderer import Renderer
 from scenegen.pool import Demand, run_ordered
 
 CHUNK = 20
@@ -46,21 +46,19 @@ class Measuring:
         """Build the worker: from indices to the rows of each scene."""
         library = VersionedLibrary.open(self.folder)
         snapshot = library.at(self.version)
-        layers, benches = Layers(library, snapshot), dict[str, tuple[Cell, Metered]]()
+        layers, benches = Layers(library, snapshot), dict[str, Metered]()
 
         def measured(scenario_id: str) -> Rows:
             row = snapshot.find(scenario_id)
             key = row.frame
             if key not in benches:
                 cell, parts = layers.cell_and_parts(row)
-                benches[key] = (cell, Metered(cell, parts))
-            cell, metered = benches[key]
-            scenario, slots = snapshot.scenario(row), cell.slots
-            targets = [item.name for item in scenario.layout.items if slots[item.name].role is Role.TARGET]
+                benches[key] = Metered(cell, Renderer(cell, parts))
+            metered = benches[key]
             return [
                 columns
-                for camera, readings in metered.read(scenario)
-                for name in targets
+                for camera, readings in metered.read(snapshot.scenario(row)).items()
+                for name in readings.names
                 for columns in meter_columns(scenario_id, camera, name, readings.meters(name))
             ]
 

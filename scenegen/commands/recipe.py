@@ -11,7 +11,6 @@ from pathlib import Path
 from library.files import SCRATCH, USD, FolderFiles
 from library.keeper import Keeper
 from library.row import Line
-from scenegen.axes.axis import AxisContext
 from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
 from scenegen.cell import Cell
@@ -69,7 +68,7 @@ class Workshop:
         options = PlaceOptions(mode=expansion.placement)
         return Session(
             axes=AXES,
-            context=AxisContext(self.cell, self.parts, self.context.settler, self.context.masks.hidden_share),
+            context=self.context.for_axes,
             sample_base=partial(sample_base, self.cell, self.parts, options=options),
             check=self.checker.check,
             repair=lambda scenario, verdict: repair(scenario, verdict, self.context),

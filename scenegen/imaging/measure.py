@@ -51,6 +51,18 @@ class Readings:
         known = {meter: value for meter, value in read.items() if isfinite(value)}
         return Meters.model_validate({**known, "visible_px": int(known["visible_px"])})
 
+    def only(self, names: Sequence[str]) -> Readings:
+        """Return the meters of some instances, in the order asked for.
+
+        Raises:
+            UnknownName: No instance has such a name.
+        """
+        for name in names:
+            if name not in self.names:
+                raise UnknownName("item", name, self.names)
+        chosen = [self.names.index(name) for name in names]
+        return Readings(names=tuple(names), **{meter: getattr(self, meter)[:, chosen] for meter in Meters.model_fields})
+
 
 def measure(
     gbuffer: GBuffer, exposed: Vector, nominal: Vector, sensors: Sequence[CameraSensor], *, xp: Any

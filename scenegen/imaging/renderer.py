@@ -47,7 +47,7 @@ class Renderer:
     """
 
     def __init__(self, cell: Cell, parts: Catalogue) -> None:
-        self._cell = cell
+        self._cell, self.parts = cell, parts
         self._viewer = Viewer(cell, parts)
         self._caster = GBufferCaster(self._viewer, cell)
         self._kept: dict[str, OrderedDict[Hashable, Any]] = {}

@@ -16,7 +16,6 @@ from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
 from scenegen.errors import VariationFailed
 from scenegen.geometry import Pose
-from scenegen.imaging.mask import MaskCaster
 from scenegen.nominal import nominal_matter
 from scenegen.streams import stream
 
@@ -55,7 +54,7 @@ DROP_M = 0.008
 @pytest.fixture(scope="module")
 def scenes(cell, catalogue, settler):
     """Two scenes of each mix, at levels 2 and 4, each on its own base."""
-    context = AxisContext(cell, catalogue, settler, MaskCaster(cell, catalogue).hidden_share)
+    context = AxisContext.of(cell, catalogue, settler=settler)
     return [_scene(context, MIXES[i % len(MIXES)], level=2 + 2 * (i // len(MIXES)), index=i) for i in range(WORLDS)]
 
 

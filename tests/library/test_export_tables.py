@@ -34,7 +34,7 @@ def test_parquet_for_other_programs(kept, tmp_path):
     assert table["scenario_id"].to_pylist() == ids(kept.at())
     joined = duckdb.sql(
         f"SELECT count(*) FROM '{tmp_path}/scenarios.parquet' s JOIN '{tmp_path}/facets.parquet' f"
-        " ON json_extract_string(s.facets, '$.lights') = f.facet_id WHERE s.level = 2 AND s.axes[1].axis = 'lighting'"
+        " ON json_extract_string(s.facets, '$.lights') = f.facet_id WHERE s.level = 2 AND s.axis = 'lighting'"
     ).fetchall()
     assert joined == [(2,)]
 

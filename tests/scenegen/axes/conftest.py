@@ -6,9 +6,7 @@ from scenegen.axes.axis import LEVELS, AxisContext
 from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
 from scenegen.errors import VariationFailed
-from scenegen.imaging.mask import MaskCaster
 from scenegen.parts.builtin import builtin_catalogue
-from scenegen.physics.settle import Settler
 from scenegen.streams import stream
 
 ATTEMPTS = 8
@@ -34,14 +32,14 @@ def _find(axis, base, level, ctx, key):
 @pytest.fixture(scope="session")
 def ctx(cell, catalogue, settler):
     """What axes use in the `fasteners` cell."""
-    return AxisContext(cell, catalogue, settler, MaskCaster(cell, catalogue).hidden_share)
+    return AxisContext.of(cell, catalogue, settler=settler)
 
 
 @pytest.fixture(scope="session")
 def rings_ctx(rings):
     """What axes use in the `rings` cell."""
     parts = builtin_catalogue([item.part for item in rings.inventory])
-    return AxisContext(rings, parts, Settler(rings, parts), MaskCaster(rings, parts).hidden_share)
+    return AxisContext.of(rings, parts)
 
 
 @pytest.fixture(scope="session")
