@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from library.export_csv import write_csv
 from library.export_selection import Selection, having
 from library.snapshot import Snapshot
-from library.tables import ATTEMPTS, CURATION, FACET_RECORDS, SCENARIOS, VERDICTS, Table
+from library.tables import ATTEMPTS, CURATION, FACET_RECORDS, METERS, SCENARIOS, VERDICTS, Table
 
 GROUP = 50_000
 """Rows of a row group."""
@@ -22,7 +22,7 @@ Noted = Callable[[int], None]
 
 
 def export_parquet(snapshot: Snapshot, selection: Selection, folder: Path, *, noted: Noted) -> dict[str, int]:
-    """Write the chosen scenarios and all rows about them: facets, verdicts, attempts, decisions.
+    """Write the chosen scenarios and all rows about them: facets, verdicts, meters, attempts, decisions.
 
     Args:
         snapshot: The version.
@@ -44,6 +44,7 @@ def export_parquet(snapshot: Snapshot, selection: Selection, folder: Path, *, no
     about: Mapping[Table, tuple[str, set[str]]] = {
         FACET_RECORDS: ("facet_id", seen["facet"]),
         VERDICTS: ("scenario_id", seen["scenario"]),
+        METERS: ("scenario_id", seen["scenario"]),
         ATTEMPTS: ("expansion", seen["expansion"]),
         CURATION: ("subject", seen["scenario"] | seen["base"]),
     }

@@ -6,8 +6,10 @@ from typing import Any
 
 from library.commit import file_hash
 from library.files import Files
+from library.metering import meter_columns
 from library.row import KeptVerdict, Line, Row, attempt_columns, facet_columns
 from scenegen.expand import Made, Outcome
+from scenegen.imaging.metered import Metered
 from scenegen.scenario import FACETS, Facet, Scenario
 from scenegen.usd.writer import SceneWriter, layout_path, scene_path
 
@@ -19,12 +21,14 @@ class Keeper:
 
     Args:
         writer: Writes the layers.
+        metered: Measures what cameras see of the targets.
         expansion_id: Content id of the expansion whose scenes are kept.
         usd: Where layers go; None writes none: they can be made from the rows at any time.
     """
 
-    def __init__(self, writer: SceneWriter, *, expansion_id: str, usd: Files | None) -> None:
+    def __init__(self, writer: SceneWriter, metered: Metered, *, expansion_id: str, usd: Files | None) -> None:
         self._writer = writer
+        self._metered = metered
         self._usd = usd
         self._expansion_id = expansion_id
         self._layouts: dict[str, str] = {}
@@ -69,6 +73,8 @@ class Keeper:
         )
         rows.setdefault("scenarios", []).append(row.columns())
         rows.setdefault("verdicts", []).append(verdict.columns())
+        read = self._metered.read(scenario)
+        rows.setdefault("meters", []).extend(meter_columns(scenario.id, camera, one) for camera, one in read.items())
         rows.setdefault("facets", []).extend(facet_columns(facet, scenario.facet(facet)) for facet in facets)
 
     def _write(self, scenario: Scenario) -> tuple[str | None, str | None]:

@@ -68,6 +68,7 @@ class LanceTable:
         self.rows = version.rows if version else 0
         self._files = files
         self._version = version
+        self._warmed = set[str]()
         self.known = {path: facts for path, facts in known.items() if path.startswith(f"{table.path}/")}
 
     @cached_property
@@ -90,6 +91,7 @@ class LanceTable:
         Raises:
             LibraryError: The table is damaged.
         """
+        self._warm(column)
         found = self._ask(column, list(dict.fromkeys(values)))
         wrong = next((row for row in found if not is_proved(row)), None)
         if wrong is not None:
@@ -188,8 +190,8 @@ class LanceTable:
         fragments = [one.fragment_id for one in dataset.get_fragments() if chosen(one.fragment_id)]
         kinds = [*((name, "BTREE") for name in self.table.lookup), *((name, "BITMAP") for name in self.table.groups)]
         indices = [
-            dataset.create_index_uncommitted(column, kind, name=f"{column}_index", fragment_ids=fragments, replace=True)
-            for column, kind in kinds
+            dataset.create_index_uncommitted(one, kind, name=_index_name(one), fragment_ids=fragments, replace=True)
+            for one, kind in kinds
         ]
         indexed = self._commit(lance.LanceOperation.CreateIndex(indices, []), dataset.version)
         version = TableVersion(version=indexed.version, rows=indexed.count_rows())
@@ -240,6 +242,14 @@ class LanceTable:
                 rows += dataset.scanner(columns=columns, filter=f"{column} IN ({quoted})").to_table().to_pylist()
         return rows
 
+    def _warm(self, column: str) -> None:
+        """Read a column's index into memory before its first use: page by page, each first touch would cost 1 ms."""
+        dataset = self.dataset
+        if dataset is not None and column in self.table.lookup and column not in self._warmed:
+            with self._lance_errors():
+                dataset.prewarm_index(_index_name(column))
+            self._warmed.add(column)
+
     @property
     def _uri(self) -> str:
         return os.path.abspath(self._files.local(self.table.path))  # of a relative path Lance might make an address
@@ -267,6 +277,10 @@ def _fitted(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     names = rows.schema.names
     columns = [rows.column(one.name) if one.name in names else pa.nulls(len(rows), one.type) for one in schema]
     return pa.table(columns, schema=schema)
+
+
+def _index_name(column: str) -> str:
+    return f"{column}_index"
 
 
 def _segments(dataset: lance.LanceDataset) -> int:

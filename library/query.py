@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ import duckdb
 import pyarrow as pa
 
 from library.curated import Action, Curated
+from library.metering import READINGS
 from library.snapshot import Snapshot
-from library.tables import SCENARIOS, TABLES
+from library.tables import METERS, SCENARIOS, TABLES
 from scenegen.errors import InvalidOption, UnknownName
 
 BATCH = 2_000
@@ -25,6 +27,7 @@ _KNOWN: dict[str, list[str]] = {
     EVERY: [*SCENARIOS.schema.names],
     SEVERITIES: ["scenario_id", "axis", "level", "quantity", "value", "unit"],
     **{name: list(table.schema.names) for name, table in TABLES.items() if name != SCENARIOS.name},
+    **{METERS.name: ["scenario_id", "camera", *READINGS, "version"]},
 }
 """Columns by table, as a question names them."""
 
@@ -34,6 +37,11 @@ SELECT scenario_id, setting.axis AS axis, setting.level AS level,
 FROM (SELECT scenario_id, setting, unnest(setting.severity) AS one
       FROM (SELECT scenario_id, unnest(from_json(axes, '[{"axis": "VARCHAR", "level": "TINYINT",
             "severity": [{"name": "VARCHAR", "value": "DOUBLE", "unit": "VARCHAR"}]}]')) AS setting FROM scenarios))
+"""
+_READINGS_SQL = f"""
+SELECT scenario_id, camera, {", ".join(f"unnest(all_of.{name}) AS {name}" for name in READINGS)}, version
+FROM (SELECT scenario_id, camera, version, from_json(readings, '{json.dumps({k: [v] for k, v in READINGS.items()})}')
+      AS all_of FROM _meters)
 """
 _LOCKED = (
     "autoinstall_known_extensions = false",
@@ -58,9 +66,9 @@ def ask(snapshot: Snapshot, sql: str) -> Answer:
     """Answer a question in SQL about one version.
 
     Tables are `scenarios` (the members of the set: without what was dropped, is in quarantine or was rejected; with the
-    columns `split` and `review`), `all_scenarios`, `severities` (one row a scenario, axis and quantity) and `facets`,
-    `verdicts`, `attempts`, `curation`, `meters`, `runs`, `episodes`. The files of the tables that the question names
-    are held against their hashes first.
+    columns `split` and `review`), `all_scenarios`, `severities` (one row a scenario, axis and quantity), `meters` (one
+    row a scenario, camera and target, a column a meter) and `facets`, `verdicts`, `attempts`, `curation`, `runs`,
+    `episodes`. The files of the tables that the question names are held against their hashes first.
 
     Args:
         snapshot: The version.
@@ -100,8 +108,11 @@ def _require_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
 def _offer(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, named: frozenset[str]) -> None:
     """Make the named tables known: Lance's own data sets, so that filters and columns are pushed down to them."""
-    for name in sorted(named & TABLES.keys() - {MEMBERS}):
+    for name in sorted(named & TABLES.keys() - {MEMBERS, METERS.name}):
         _register(connection, snapshot, name, name)
+    if METERS.name in named:
+        _register(connection, snapshot, METERS.name, "_meters")
+        connection.execute(f"CREATE TEMP VIEW {METERS.name} AS {_READINGS_SQL}")
     if named & {MEMBERS, EVERY, SEVERITIES}:
         _register(connection, snapshot, MEMBERS, EVERY)
     if named & {MEMBERS, SEVERITIES}:

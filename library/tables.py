@@ -119,11 +119,14 @@ CURATION = Table(
 
 METERS = Table(
     "meters",
-    _schema(scenario_id=TEXT, camera=TEXT, part=TEXT, meter=TEXT, value=REAL, unit=TEXT, version=WHOLE),
+    _schema(scenario_id=TEXT, camera=TEXT, version=WHOLE, readings=TEXT),
     lookup=(ROW_HASH, "scenario_id"),
-    groups=("meter",),
+    groups=("version",),
 )
-"""What was measured on a scenario's pictures."""
+"""One row a scenario and camera: what was measured of the targets in its picture, lists by meter as JSON.
+
+In SQL it is one row a target and one column a meter (see `library.query`).
+"""
 
 RUNS = Table("runs", _schema(run_id=TEXT, subject=TEXT, conditions=TEXT), lookup=(ROW_HASH, "run_id"))
 """Evaluations: what was evaluated under which conditions, each as JSON."""

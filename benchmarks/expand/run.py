@@ -88,7 +88,12 @@ def steady(run: Run, count: int, folder: Path, profile: Path | None) -> tuple[fl
     expansion = Expansion(cell_id=cell.content_id, assets=assets, axes=run.axes, levels=run.levels, seed=1)
     workshop = Workshop.of(cell, parts)
     expander = Expander(expansion, workshop.session(expansion))
-    keeper = Keeper(workshop.writer, expansion_id=expansion.content_id, usd=FolderFiles(folder / "steady"))
+    keeper = Keeper(
+        workshop.writer,
+        workshop.context.metered,
+        expansion_id=expansion.content_id,
+        usd=FolderFiles(folder / "steady"),
+    )
 
     def work(first: int, last: int) -> int:
         return sum(keeper.keep(expander.make(index)).scenario_id is not None for index in range(first, last))

@@ -55,12 +55,8 @@ class Measuring:
                 cell, parts = layers.cell_and_parts(row)
                 benches[key] = Metered(cell, Renderer(cell, parts))
             metered = benches[key]
-            return [
-                columns
-                for camera, readings in metered.read(snapshot.scenario(row)).items()
-                for name in readings.names
-                for columns in meter_columns(scenario_id, camera, name, readings.meters(name))
-            ]
+            read = metered.read(snapshot.scenario(row))
+            return [meter_columns(scenario_id, camera, readings) for camera, readings in read.items()]
 
         return lambda indices: [measured(self.ids[index]) for index in indices]
 

@@ -100,5 +100,5 @@ class Recipe:
         workshop = Workshop.of(self.cell, self.parts, robots=root / CELLS, scratch=Path(self.folder, SCRATCH))
         expander = Expander(self.expansion, workshop.session(self.expansion))
         usd = FolderFiles(root) if self.usd is UsdFiles.ALL else None
-        keeper = Keeper(workshop.writer, expansion_id=self.expansion.content_id, usd=usd)
+        keeper = Keeper(workshop.writer, workshop.context.metered, expansion_id=self.expansion.content_id, usd=usd)
         return lambda indices: [keeper.keep(expander.make(index)) for index in indices]

@@ -1,4 +1,4 @@
-"""Measure what exposed images show of every instance: all items of a batch at once."""
+"""Measure what exposed images show of instances: whole images of a batch, or the pixels of a few items alone."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
+
+import numpy as np
 
 from scenegen.errors import UnknownName
 from scenegen.imaging.ciede2000 import ciede2000
@@ -15,6 +17,7 @@ from scenegen.imaging.lamps import LUMINANCE
 from scenegen.imaging.meters import Meters
 from scenegen.imaging.noise import noise_variance
 from scenegen.imaging.per_instance import per_instance
+from scenegen.imaging.scope import Scope, sums_by_item
 from scenegen.scenario import CameraSensor
 
 _RED, _GREEN, _BLUE = LUMINANCE.tolist()
@@ -82,20 +85,48 @@ def measure(
     plain = _spread(_clip(_flat(nominal), xp), light)
     saturated = xp.maximum(xp.maximum(flat[0], flat[1]), flat[2]) >= 1.0
     step, level = _border(gbuffer, light, xp)
-    pixelwise = (xp.ones_like(light), saturated, light * light, step, level, *clipped, *plain)
+    pixelwise = (xp.ones_like(light), saturated, light * light, *clipped, *plain, step, level)
     visible, *sums = per_instance(pixelwise, gbuffer.instance, len(gbuffer.names), xp=xp)
+    return _readings(gbuffer.names, visible, xp.asarray(gbuffer.alone, dtype=xp.float64), sums, sensors, xp)
+
+
+def measure_scope(scope: Scope, exposed: Any, nominal: Any, sensor: CameraSensor) -> Readings:
+    """Read all meters of a scope's items; they are those of `measure`, from the pixels that they need alone.
+
+    Args:
+        scope: Which pixels there are.
+        exposed: Their linear values before noise and clipping, numpy, shape [3, k].
+        nominal: The same under nominal light with the nominal sensor, shape [3, k].
+        sensor: The sensor.
+    """
+    inside = scope.inside
+    clipped = np.clip(exposed, 0.0, 1.0)
+    light = _luminance(clipped)
+    here, there = light[scope.inner], light[scope.outer]
+    own = light[:inside]
+    pixelwise = (exposed[:, :inside].max(axis=0) >= 1.0, own * own, *clipped[:, :inside])
+    plain = np.clip(nominal[:, :inside], 0.0, 1.0)
+    sums = sums_by_item(np.stack([*pixelwise, *plain]), scope.visible)
+    border = sums_by_item(np.stack([np.abs(here - there), (here + there) / 2]), scope.borders)
+    visible, alone = scope.visible[None].astype(float), scope.alone[None].astype(float)
+    return _readings(scope.names, visible, alone, [one[None] for one in (*sums, *border)], [sensor], np)
+
+
+def _readings(
+    names: tuple[str, ...], visible: Any, alone: Any, sums: Sequence[Any], sensors: Sequence[CameraSensor], xp: Any
+) -> Readings:
+    """Turn sums over each item's pixels into its meters, shape [b, n] each."""
     pixels = xp.where(visible > 0, visible, xp.nan)
-    saturated, squared, step, level, *colors = (total / pixels for total in sums)
-    color, plain = tuple(colors[:3]), tuple(colors[3:])
+    saturated, squared, red, green, blue, *plain, step, level = (total / pixels for total in sums)
+    color = (red, green, blue)
     mean = _luminance(color)
     scale = _luminance(plain) / xp.clip(mean, 1e-9, None)
     # Both differences at once: arrays of instances are so small that calls cost more than numbers.
-    here = lab(tuple(xp.stack((one, one * scale)) for one in color), xp=xp)
-    differences = ciede2000(here, lab(plain, xp=xp), xp=xp)
-    alone = xp.asarray(gbuffer.alone, dtype=xp.float64)
-    snr = xp.asarray([sensor.snr_db for sensor in sensors], dtype=xp.float64, device=light.device).reshape((-1, 1))
+    here = lab((xp.stack((red, red * scale)), xp.stack((green, green * scale)), xp.stack((blue, blue * scale))), xp=xp)
+    differences = ciede2000(here, lab((plain[0], plain[1], plain[2]), xp=xp), xp=xp)
+    snr = xp.asarray([sensor.snr_db for sensor in sensors], dtype=xp.float64, device=visible.device).reshape((-1, 1))
     return Readings(
-        names=gbuffer.names,
+        names=names,
         visible_px=visible,
         hidden_share=xp.clip(1.0 - visible / xp.clip(alone, 1.0, None), 0.0, 1.0),
         saturated_share=saturated,
@@ -142,5 +173,5 @@ def _spread(image: Vector, like: Any) -> Vector:
     return image[0] + 0.0 * like, image[1] + 0.0 * like, image[2] + 0.0 * like
 
 
-def _luminance(color: Vector) -> Any:
+def _luminance(color: Any) -> Any:
     return _RED * color[0] + _GREEN * color[1] + _BLUE * color[2]

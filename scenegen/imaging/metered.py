@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scenegen.cell import Cell, Role
 from scenegen.imaging.exposure import nominal_gain
-from scenegen.imaging.gbuffer import Vector
-from scenegen.imaging.measure import Readings, measure
-from scenegen.imaging.photo import expose
-from scenegen.imaging.renderer import Renderer
+from scenegen.imaging.kept import Kept
+from scenegen.imaging.measure import Readings, measure_scope
+from scenegen.imaging.photo import expose, expose_points, is_pointwise
+from scenegen.imaging.renderer import SEEN, Renderer
+from scenegen.imaging.scope import Scope, scope_of
 from scenegen.nominal import nominal_lights, nominal_sensor, nominal_surfaces
-from scenegen.scenario import CameraSensor, Scenario
+from scenegen.scenario import CameraSensor, Facet, Scenario
 
-KEPT = 8
+OPTICAL = (Facet.LIGHTS, Facet.SURFACES, Facet.SENSOR)
+"""Facets that change what is seen and not where anything is."""
+SCENES = 8
 """Scenes whose readings are kept: checks, axes and what is stored ask for the same ones."""
+VIEWS = 24
+"""Scopes and nominal values that are kept, of each camera of each layout."""
+_NOTHING = np.zeros((3, 0), np.float32)
 
 
 class Metered:
@@ -34,7 +40,8 @@ class Metered:
         self._cell = cell
         self.renderer = renderer
         self._gain = nominal_gain(cell)
-        self._kept: OrderedDict[str, Mapping[str, Readings]] = OrderedDict()
+        self._scenes = Kept(SCENES)
+        self._views = Kept(VIEWS)
 
     def read(self, scenario: Scenario) -> Mapping[str, Readings]:
         """Measure a scene.
@@ -45,29 +52,57 @@ class Metered:
         Returns:
             Camera -> readings of one image, of the targets in the feed in the layout's order.
         """
-        kept = self._kept.get(scenario.id)
-        if kept is None:
-            kept = self._kept[scenario.id] = self._read(scenario)
-            if len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        return kept
+        return self._scenes.get(scenario.id, lambda: self._read(scenario))
 
     def _read(self, scenario: Scenario) -> dict[str, Readings]:
-        slots = self._cell.slots
-        targets = [i.name for i in scenario.layout.items if slots[i.name].role is Role.TARGET and i.zone == "feed"]
-        nominal = scenario.varied(
-            lights=nominal_lights(self._cell),
-            surfaces=nominal_surfaces(self._cell, scenario.layout, self.renderer.parts),
-            sensor=nominal_sensor(self._cell),
-        )
-        found: dict[str, Readings] = {}
-        for camera in scenario.cameras.cameras:
-            (here, sensor), (plain, _) = (self._exposed(one, camera.name) for one in (scenario, nominal))
-            gbuffer = self.renderer.gbuffer(scenario, camera.name)
-            found[camera.name] = measure(gbuffer, here, plain, [sensor], xp=np).only(targets)
-        return found
+        return {camera.name: self._measured(scenario, camera.name) for camera in scenario.cameras.cameras}
 
-    def _exposed(self, scenario: Scenario, camera: str) -> tuple[Vector, CameraSensor]:
-        sensor = next((one for one in scenario.sensor.sensors if one.camera == camera), CameraSensor(camera=camera))
+    def _measured(self, scenario: Scenario, camera: str) -> Readings:
+        scope, sensor = self.scope(scenario, camera), _sensor(scenario, camera)
+        if not scope.inside:
+            return measure_scope(scope, _NOTHING, _NOTHING, sensor)
+        return measure_scope(scope, self.exposed(scenario, camera), self.nominal(scenario, camera), sensor)
+
+    def scope(self, scenario: Scenario, camera: str) -> Scope:
+        """Return the pixels of the targets in the feed and beside them; kept for scenes of one layout."""
+
+        def make() -> Scope:
+            slots = self._cell.slots
+            items = scenario.layout.items
+            targets = [item.name for item in items if slots[item.name].role is Role.TARGET and item.zone == "feed"]
+            return scope_of(self.renderer.gbuffer(scenario, camera), targets)
+
+        return self._views.get((scenario.key(*SEEN), camera, "scope"), make)
+
+    def exposed(self, scenario: Scenario, camera: str) -> NDArray[np.float32]:
+        """Return the linear values of the scope's pixels before noise and clipping, shape [3, k]; 1 saturates."""
+        sensor, pixels = _sensor(scenario, camera), self.scope(scenario, camera).pixels
+        gbuffer = self.renderer.gbuffer(scenario, camera)
+        if is_pointwise(sensor):
+            light = self.renderer.radiance_at(scenario, camera, pixels).T
+            size_px = (gbuffer.height_px, gbuffer.width_px)
+            return expose_points(light, sensor, pixels, size_px=size_px, nominal=self._gain)
         red, green, blue = np.moveaxis(self.renderer.radiance(scenario, camera), -1, 0)[:, None]
-        return expose((red, green, blue), [sensor], nominal=self._gain, xp=np), sensor
+        image = expose((red, green, blue), [sensor], nominal=self._gain, xp=np)
+        return np.stack([plane.reshape(-1)[pixels] for plane in image])
+
+    def nominal(self, scenario: Scenario, camera: str) -> NDArray[np.float32]:
+        """Return the same under the cell's nominal light, looks and sensor; kept for scenes of one layout."""
+
+        def make() -> NDArray[np.float32]:
+            return self.exposed(self.unvaried(scenario, *OPTICAL), camera)
+
+        return self._views.get((scenario.key(*SEEN), camera, "nominal"), make)
+
+    def unvaried(self, scenario: Scenario, *facets: Facet) -> Scenario:
+        """Return a scene with some of its optical facets as the cell has them."""
+        known = {
+            Facet.LIGHTS: lambda: nominal_lights(self._cell),
+            Facet.SURFACES: lambda: nominal_surfaces(self._cell, scenario.layout, self.renderer.parts),
+            Facet.SENSOR: lambda: nominal_sensor(self._cell),
+        }
+        return scenario.varied(**{facet.value: known[facet]() for facet in facets})
+
+
+def _sensor(scenario: Scenario, camera: str) -> CameraSensor:
+    return next((one for one in scenario.sensor.sensors if one.camera == camera), CameraSensor(camera=camera))

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from scenegen.imaging.blur import lens_blur, motion_blur
 from scenegen.imaging.exposure import Gain
 from scenegen.imaging.gbuffer import Vector
@@ -61,6 +64,34 @@ def expose(radiance: Vector, sensors: Sequence[CameraSensor], *, nominal: Gain, 
     gains = zip(*(sensor_gain(sensor, nominal) for sensor in sensors), strict=True)
     red, green, blue = (plane * _column(gain, plane, xp) for plane, gain in zip(light, gains, strict=True))
     return red, green, blue
+
+
+def is_pointwise(sensor: CameraSensor) -> bool:
+    """Tell whether each pixel of a camera's linear image depends on the light that meets this pixel alone."""
+    return not (sensor.blur_px or sensor.motion_px or sensor.veil_share)
+
+
+def expose_points(
+    radiance: NDArray[Any], sensor: CameraSensor, pixels: NDArray[np.int64], *, size_px: tuple[int, int], nominal: Gain
+) -> NDArray[Any]:
+    """Turn the light of some pixels into linear values as `expose` does, for a sensor that is pointwise.
+
+    Args:
+        radiance: Luminance by linear colour [cd/m²], numpy, shape [3, k].
+        sensor: The sensor.
+        pixels: Places in the row of all pixels, `row * width + column`, shape [k].
+        size_px: Height and width of the image.
+        nominal: Gain of the cell's cameras (`exposure.nominal_gain`).
+    """
+    assert is_pointwise(sensor)
+    gain = np.array(sensor_gain(sensor, nominal), radiance.dtype)[:, None]
+    if not sensor.vignetting:
+        return radiance * gain
+    height, width = size_px
+    rows, columns = np.divmod(pixels, width)
+    tan2_share = ((2 * rows + 1 - height) ** 2 + (2 * columns + 1 - width) ** 2) / _corner2(height, width)
+    kept = 1 / (1 + _tan2_corner(sensor.vignetting) * tan2_share) ** 2
+    return radiance * (gain * kept.astype(radiance.dtype))
 
 
 def develop(exposed: Vector, sensors: Sequence[CameraSensor], seeds: Sequence[Seed], *, xp: Any) -> Any:
@@ -122,10 +153,20 @@ def _vignette(image: Vector, corner_loss: Sequence[float], xp: Any) -> Vector:
     y, x = (
         (2.0 * xp.arange(size, dtype=first.dtype, device=first.device) + (1.0 - size)) ** 2 for size in (height, width)
     )
-    tan2_share = (y[:, None] + x[None, :]) / ((height - 1) ** 2 + (width - 1) ** 2)
-    tan2_corner = _column([1.0 / sqrt(max(1.0 - loss, 1e-6)) - 1.0 for loss in corner_loss], first, xp)
+    tan2_share = (y[:, None] + x[None, :]) / _corner2(height, width)
+    tan2_corner = _column([_tan2_corner(loss) for loss in corner_loss], first, xp)
     kept = 1.0 / (1.0 + tan2_corner * tan2_share) ** 2
     return image[0] * kept, image[1] * kept, image[2] * kept
+
+
+def _corner2(height: int, width: int) -> int:
+    """Square of the diagonal [px], twice the distance of a corner's pixel from the middle."""
+    return (height - 1) ** 2 + (width - 1) ** 2
+
+
+def _tan2_corner(loss: float) -> float:
+    """Square of the tangent of the angle at which a corner is seen by a lens that loses such a share there."""
+    return 1.0 / sqrt(max(1.0 - loss, 1e-6)) - 1.0
 
 
 def _column(values: Sequence[float], like: Any, xp: Any) -> Any:

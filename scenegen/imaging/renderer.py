@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -15,11 +14,12 @@ from scenegen.imaging.ambient import open_shares
 from scenegen.imaging.card_shadow import card_lit_share
 from scenegen.imaging.caster import GBufferCaster
 from scenegen.imaging.coat import coats_of
-from scenegen.imaging.gbuffer import GBuffer, Vector
+from scenegen.imaging.gbuffer import GBuffer
+from scenegen.imaging.kept import Kept
 from scenegen.imaging.light_set import AreaLight, LightSet
 from scenegen.imaging.scene_lights import scene_lights
 from scenegen.imaging.scene_surfaces import scene_surfaces
-from scenegen.imaging.shading import AmbientResponse, Points, ambient_response, area_response, mixed, pick, points_of
+from scenegen.imaging.shading import AmbientResponse, Points, ambient_response, area_response, pick, points_of
 from scenegen.imaging.shadow_map import ShadowMap, cast_shadow_map, lit_share
 from scenegen.imaging.view import Viewer
 from scenegen.parts.catalogue import Catalogue
@@ -50,7 +50,7 @@ class Renderer:
         self._cell, self.parts = cell, parts
         self._viewer = Viewer(cell, parts)
         self._caster = GBufferCaster(self._viewer, cell)
-        self._kept: dict[str, OrderedDict[Hashable, Any]] = {}
+        self._kept: dict[str, Kept] = {}
 
     def gbuffer(self, scenario: Scenario, camera: str) -> GBuffer:
         """Say what each pixel shows; the last few are kept.
@@ -76,8 +76,7 @@ class Renderer:
             UnknownName: The scenario has no such camera.
         """
         gbuffer = self.gbuffer(scenario, camera)
-        seen = self._shaded(scenario, camera, None)
-        return np.stack([gbuffer.plane(values)[0] for values in seen], axis=-1)
+        return self._shaded(scenario, camera, None).T.reshape(gbuffer.height_px, gbuffer.width_px, 3)
 
     def radiance_at(self, scenario: Scenario, camera: str, pixels: Pixels) -> NDArray[np.float32]:
         """Return the luminance of some pixels alone by linear colour [cd/m²], shape [k, 3]; see `radiance`.
@@ -87,13 +86,23 @@ class Renderer:
             camera: Name of one of its cameras.
             pixels: Places in the row of all pixels, `row * width + column`, shape [k].
         """
-        return np.stack([values[0] for values in self._shaded(scenario, camera, pixels)], axis=-1)
+        return self._shaded(scenario, camera, pixels).T
 
-    def _shaded(self, scenario: Scenario, camera: str, pixels: Pixels | None) -> Vector:
-        """Mix the responses to all lights; each is computed when it is first asked for."""
+    def _shaded(self, scenario: Scenario, camera: str, pixels: Pixels | None) -> NDArray[np.float32]:
+        """Mix the responses to all lights, each computed when it is first asked for; shape [3, k]."""
         lights = scene_lights(scenario)
         chosen = None if pixels is None else pixels.tobytes()
         key = (scenario.key(*SEEN, Facet.SURFACES), camera, chosen)
+        shapes = tuple(geometry_of(light) for light in lights.areas)
+        stack = self._once(
+            "stack", (key, shapes, _cards_key(lights)), lambda: self._responses(scenario, camera, pixels, lights, key)
+        )
+        return np.stack([bright @ one for bright, one in zip(_brightness(lights), stack, strict=True)])
+
+    def _responses(
+        self, scenario: Scenario, camera: str, pixels: Pixels | None, lights: LightSet, key: Hashable
+    ) -> NDArray[np.float32]:
+        """Stack what pixels return of surroundings and lights at unit luminance, shape [3, 3 + lights, k]."""
         points: list[Points] = []
 
         def ready() -> Points:
@@ -112,7 +121,8 @@ class Renderer:
             )
             for light in lights.areas
         ]
-        return mixed(areas, around, lights)
+        each = (around.floor, around.wall, around.ceiling, *areas)
+        return np.stack([np.stack([one[channel][0] for one in each]) for channel in range(3)])
 
     def _points(self, scenario: Scenario, camera: str, pixels: Pixels | None) -> Points:
         gbuffer = self.gbuffer(scenario, camera)
@@ -146,20 +156,20 @@ class Renderer:
 
     def _once[T](self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
         """Return what is kept under a key, or make it; of each kind the latest used are kept."""
-        kept = self._kept.setdefault(kind, OrderedDict())
-        if key in kept:
-            kept.move_to_end(key)
-            return kept[key]
-        made = kept[key] = make()
-        if len(kept) > KEPT:
-            kept.popitem(last=False)
-        return made
+        return self._kept.setdefault(kind, Kept(KEPT)).get(key, make)
 
 
 def geometry_of(light: AreaLight) -> tuple[bytes, ...]:
     """Return what a light's response depends on: its place and size, not its luminance."""
     vectors = (light.center, light.half_u, light.half_v)
     return (*(np.concatenate(vector).tobytes() for vector in vectors), bytes([light.casts_shadow]))
+
+
+def _brightness(lights: LightSet) -> NDArray[np.float32]:
+    """Return the luminance of surroundings and lights in the order of `_responses`, shape [3, 3 + lights]."""
+    around = lights.ambient
+    each = (around.floor, around.wall, around.ceiling, *(light.radiance for light in lights.areas))
+    return np.concatenate([np.concatenate(one) for one in each], axis=1)
 
 
 def _cards_key(lights: LightSet) -> tuple[bytes, ...]:

@@ -3,6 +3,7 @@
 import shutil
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from library.tables import CURATION
 from library.versioned import Changes, Signature, VersionedLibrary
 from scenegen.cell import Cell
 from scenegen.expand import Expansion, Made, Outcome
+from scenegen.imaging.metered import Metered
+from scenegen.imaging.renderer import Renderer
 from scenegen.parts.catalogue import Catalogue
 from scenegen.provenance import AxisSetting, Provenance
 from scenegen.scenario import Scenario
@@ -44,6 +47,10 @@ class SceneMaker:
     base: Scenario
     seed: int = 0
 
+    @cached_property
+    def metered(self) -> Metered:
+        return Metered(self.cell, Renderer(self.cell, self.catalogue))
+
     @property
     def expansion(self) -> Expansion:
         assets = {part: self.catalogue[part].content_id for part in sorted(self.catalogue)}
@@ -68,7 +75,8 @@ class SceneMaker:
     def lines(self, library: VersionedLibrary | None, indices: range) -> list[Line]:
         """Make scenes and write their layers into a library; without one they are made when asked for."""
         usd = None if library is None else type(library.files)(library.usd)
-        keeper = Keeper(SceneWriter(self.cell, self.catalogue), expansion_id=self.expansion.content_id, usd=usd)
+        writer = SceneWriter(self.cell, self.catalogue)
+        keeper = Keeper(writer, self.metered, expansion_id=self.expansion.content_id, usd=usd)
         return [keeper.keep(self.outcome(index)) for index in indices]
 
     def keep(self, library: VersionedLibrary, indices: range, *, branch: str = "main") -> None:

@@ -1,26 +1,32 @@
 """Meters as rows of a table."""
 
-from library.metering import meter_columns
+import json
+
+import numpy as np
+
+from library.metering import READINGS, meter_columns
 from library.tables import METERS, is_proved
-from scenegen.imaging.meters import Meters
+from scenegen.imaging.measure import Readings
+from scenegen.imaging.meters import METER_UNITS
+
+UNKNOWN = [120.0, np.nan]
 
 
-def test_each_known_meter_is_a_proved_row_of_the_table():
-    meters = Meters(visible_px=120, hidden_share=0.25, saturated_share=0.0, snr_db=38.5)
-    rows = meter_columns("scene", "wrist", "hex_nut_m6_00", meters)
-    assert [(row["meter"], row["value"], row["unit"]) for row in rows] == [
-        ("visible_px", 120.0, "count"),
-        ("hidden_share", 0.25, "share"),
-        ("saturated_share", 0.0, "share"),
-        ("snr_db", 38.5, "dB"),
-    ]
-    assert all(is_proved(row) for row in rows)
-    assert METERS.arrow(rows).to_pylist() == rows
-    assert {(row["scenario_id"], row["camera"], row["part"], row["version"]) for row in rows} == {
-        ("scene", "wrist", "hex_nut_m6_00", 1)
-    }
+def _readings(**known):
+    values = {name: np.array([known.get(name, UNKNOWN)]) for name in METER_UNITS}
+    return Readings(names=("hex_nut_m6_00", "hex_nut_m8_00"), **values)
 
 
-def test_an_item_that_is_not_seen_has_no_zeros():
-    rows = meter_columns("scene", "wrist", "hex_nut_m6_00", Meters(visible_px=0, hidden_share=1.0))
-    assert [row["meter"] for row in rows] == ["visible_px", "hidden_share"]
+def test_a_row_is_proved_and_has_a_list_a_meter():
+    row = meter_columns("scene", "wrist", _readings(visible_px=[120.0, 0.0], luminance=[0.123456789, np.nan]))
+    assert is_proved(row)
+    assert METERS.arrow([row]).to_pylist() == [row]
+    read = json.loads(row["readings"])
+    assert list(read) == sorted(READINGS)
+    assert read["part"] == ["hex_nut_m6_00", "hex_nut_m8_00"]
+    assert read["visible_px"] == [120, 0]
+    assert read["luminance"] == [0.123457, None]
+
+
+def test_columns_in_sql_are_the_meters():
+    assert list(READINGS) == ["part", *METER_UNITS]

@@ -7,6 +7,7 @@ from library.query import Answer, ask
 from library.tables import CURATION, TABLES
 from library.versioned import Changes, Signature, VersionedLibrary
 from scenegen.errors import InvalidOption, LibraryError, UnknownName
+from scenegen.imaging.meters import Meters
 
 TABLES_ACCEPTED = "scenarios, all_scenarios, severities, facets, verdicts, attempts, curation, meters, runs, episodes"
 
@@ -40,10 +41,26 @@ def test_severities_come_one_a_row_with_their_level(snapshot):
     ]
 
 
+def test_meters_come_one_a_target_and_camera_with_a_column_each(snapshot, scene_maker):
+    scenario = next(iter(snapshot.rows())).scenario_id
+    sql = f"SELECT * EXCLUDE (scenario_id, version) FROM meters WHERE scenario_id = '{scenario}'"
+    read = scene_maker.metered.read(snapshot.scenario(snapshot.find(scenario)))
+    wanted = [
+        (camera, name, *(getattr(readings.meters(name), meter) for meter in Meters.model_fields))
+        for camera, readings in read.items()
+        for name in readings.names
+    ]
+    found = answered(ask(snapshot, sql))
+    assert [row[:2] for row in found] == [row[:2] for row in wanted]
+    for row, known in zip(found, wanted, strict=True):
+        assert row[2:] == pytest.approx(known[2:], rel=1e-4)
+
+
 @pytest.mark.parametrize("table", [*TABLES, "all_scenarios", "severities"])
 def test_every_table_can_be_asked_even_if_it_has_no_rows(table, snapshot):
-    [(count,)] = answered(ask(snapshot, f"SELECT count(*) FROM {table}"))
-    wanted = {"scenarios": 8, "all_scenarios": 8, "severities": 7, "meters": 0, "runs": 0, "episodes": 0}
+    counted = "count(DISTINCT (scenario_id, camera))" if table == "meters" else "count(*)"
+    [(count,)] = answered(ask(snapshot, f"SELECT {counted} FROM {table}"))
+    wanted = {"scenarios": 8, "all_scenarios": 8, "severities": 7, "runs": 0, "episodes": 0}
     known = wanted.get(table)
     assert count == (snapshot.table(table).rows if known is None else known)
 
