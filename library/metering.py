@@ -12,7 +12,7 @@ from scenegen.imaging.meters import METER_UNITS, METER_VERSION
 from scenegen.record import canonical_text
 
 DIGITS = 6
-"""Significant digits that are kept: 32-bit light has no more."""
+"""Digits after the point that are kept: 32-bit light has no more."""
 READINGS = {"part": "VARCHAR", "visible_px": "INTEGER", **{name: "DOUBLE" for name in list(METER_UNITS)[1:]}}
 """What the column `readings` holds: lists of one length, by name, with their type in SQL."""
 
@@ -27,11 +27,8 @@ def meter_columns(scenario_id: str, camera: str, readings: Readings) -> dict[str
     """
     lists: dict[str, list[Any]] = {"part": list(readings.names)}
     for name in METER_UNITS:
-        lists[name] = [_kept(value) for value in getattr(readings, name)[0].tolist()]
+        values = np.round(getattr(readings, name)[0], DIGITS)
+        lists[name] = [None if value != value else value for value in values.tolist()]
     lists["visible_px"] = [int(value) for value in lists["visible_px"]]
     text = canonical_text(lists)
     return sealed({"scenario_id": scenario_id, "camera": camera, "version": METER_VERSION, "readings": text})
-
-
-def _kept(value: float) -> float | None:
-    return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None

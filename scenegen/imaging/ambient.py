@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from scenegen.imaging.gbuffer import GBuffer
@@ -14,6 +15,7 @@ _TAPS = (
     (1, 0), (0, 1), (2, -2), (-2, -2), (4, 1), (-1, 4), (5, -4), (-4, -6), (9, 2), (-2, 9), (8, -9), (-9, -7),
 )  # fmt: skip
 """Neighbours that may stand in the way [px], each with the one opposite to it; near ones catch contacts."""
+_AROUND = tuple((sign * x, sign * y) for x, y in _TAPS for sign in (1, -1))
 _REACH_M = 0.03
 """Neighbours farther away count less and less [m]: about the height of a part or of a bin's wall."""
 _STEEP = 0.08
@@ -47,34 +49,66 @@ def mirror_bands(up: Any, alpha: Any, xp: Any) -> tuple[Any, Any, Any]:
     return 1 - above, above - ceiling, ceiling
 
 
-def open_shares(gbuffer: GBuffer, *, xp: Any) -> Any:
-    """Return the share of its surroundings that each pixel sees past its neighbours in the image, shape [b, p].
+def open_shares(gbuffer: GBuffer, *, xp: Any, pixels: Any = None) -> Any:
+    """Return the share of its surroundings that each pixel sees past its neighbours in the image, shape [b, k].
 
     Neighbours hide as much as they rise above the surface's plane: the mean of the sine squared over directions in the
     image, as horizon-based ambient occlusion has it (Bavoil and Sainz 2008). What the image does not show hides
-    nothing.
+    nothing; its border is repeated.
 
     Args:
         gbuffer: What the pixels show.
         xp: Array namespace.
+        pixels: Which pixels, as places in an image's row of pixels, whole numbers of shape [k]; all if not given.
     """
-    margin = max(max(abs(x), abs(y)) for x, y in _TAPS)
-    position = [_padded(gbuffer.plane(values), margin, xp) for values in gbuffer.position]
-    center = [gbuffer.plane(values) for values in gbuffer.position]
-    normal = [gbuffer.plane(values) for values in gbuffer.normal]
-    height, width = gbuffer.height_px, gbuffer.width_px
-    hidden = None
-    for x, y in ((sign * x, sign * y) for x, y in _TAPS for sign in (1, -1)):
-        rows, columns = slice(margin + y, margin + y + height), slice(margin + x, margin + x + width)
-        dx, dy, dz = (there[:, rows, columns] - here for there, here in zip(position, center, strict=True))
+    around = _Whole(gbuffer, xp) if pixels is None else _Chosen(gbuffer, pixels, xp)
+    normal = around.normal
+    hidden = xp.zeros_like(normal[0])
+    for beside in around.neighbours():
+        dx, dy, dz = (there - here for there, here in zip(beside, around.center, strict=True))
         square = dx * dx + dy * dy + dz * dz + 1e-12
         rise = xp.clip((dx * normal[0] + dy * normal[1] + dz * normal[2]) / xp.sqrt(square) - _STEEP, 0.0, None)
-        share = rise * rise / (1 + square * (1 / _REACH_M**2))
-        hidden = share if hidden is None else hidden + share
-    assert hidden is not None
+        hidden = hidden + xp.sum(rise * rise / (1 + square * (1 / _REACH_M**2)), axis=0)
     # Neighbours at several distances share a direction: the horizon there is higher than their mean.
     open_share = xp.clip(1 - hidden * (1.6 / len(_TAPS)), 0.1, 1.0)
-    return open_share.reshape(gbuffer.depth.shape)
+    return open_share.reshape((gbuffer.depth.shape[0], -1))
+
+
+class _Whole:
+    """All pixels and their neighbours, as images."""
+
+    def __init__(self, gbuffer: GBuffer, xp: Any) -> None:
+        self._margin = max(max(abs(x), abs(y)) for x, y in _TAPS)
+        self._padded = [_padded(gbuffer.plane(values), self._margin, xp) for values in gbuffer.position]
+        self._size = gbuffer.height_px, gbuffer.width_px
+        self.center = [gbuffer.plane(values) for values in gbuffer.position]
+        self.normal = [gbuffer.plane(values) for values in gbuffer.normal]
+
+    def neighbours(self) -> Iterator[list[Any]]:
+        """Yield the positions of the neighbours, each of shape [1, b, h, w]."""
+        (height, width), margin = self._size, self._margin
+        for x, y in _AROUND:
+            rows, columns = slice(margin + y, margin + y + height), slice(margin + x, margin + x + width)
+            yield [plane[None, :, rows, columns] for plane in self._padded]
+
+
+class _Chosen:
+    """Some pixels of each image and their neighbours, in rows."""
+
+    def __init__(self, gbuffer: GBuffer, pixels: Any, xp: Any) -> None:
+        self._planes, self._xp = gbuffer.position, xp
+        self._last = gbuffer.height_px - 1, gbuffer.width_px - 1
+        self._row, self._column = pixels // gbuffer.width_px, pixels % gbuffer.width_px
+        self.center = [plane[:, pixels] for plane in gbuffer.position]
+        self.normal = [plane[:, pixels] for plane in gbuffer.normal]
+
+    def neighbours(self) -> Iterator[list[Any]]:
+        """Yield the positions of the neighbours, each of shape [24, b, k], at once."""
+        xp = self._xp
+        x, y = (xp.asarray(side, device=self._row.device).reshape((-1, 1)) for side in zip(*_AROUND, strict=True))
+        row, column = xp.clip(self._row + y, 0, self._last[0]), xp.clip(self._column + x, 0, self._last[1])
+        places = row * (self._last[1] + 1) + column
+        yield [xp.moveaxis(plane[:, places], 0, 1) for plane in self._planes]
 
 
 def mirror_open(open_share: Any, n_view: Any, alpha: Any, xp: Any) -> Any:

@@ -2,23 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from scenegen.cell import Cell
 from scenegen.geometry import Array
 from scenegen.imaging.gbuffer import NOTHING, GBuffer, Vector, groove_depth
+from scenegen.imaging.kept import Kept
 from scenegen.imaging.view import Body, View, Viewer
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Scenario
 
 Floats = NDArray[np.float32]
 
+BODIES = 192
+"""Bodies at their places whose rays are kept: fixtures stay, and between a twin and its variant most parts do."""
+CAMERAS = 8
+"""Cameras whose view of the table is kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What the rays of a body's window meet of it; shapes [h, w] and [h, w, 3]."""
+
+    depth: Array
+    normal: Floats
+    """Unit normals toward the camera, world frame; 0 where there is no hit."""
+    self_open: Floats
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Ground:
+    """What a camera sees where there is no body."""
+
+    rays: Floats
+    """A ray a pixel in the world's frame, 1 m deep, shape [h, w, 3]."""
+    depth: Array
+    """Depth of the table [m], infinite beside it, shape [h, w]."""
+
 
 class GBufferCaster:
     """Casts G-buffers of a cell's scenes; a part's ray structure is built once, a moved part costs its pose only.
 
-    Each body is met by the rays of its own window of the image alone.
+    Each body is met by the rays of its own window of the image alone; a body that stays before the same camera is not
+    met again.
 
     Args:
         viewer: Places the cell's bodies; may be shared.
@@ -27,7 +57,8 @@ class GBufferCaster:
 
     def __init__(self, viewer: Viewer, cell: Cell) -> None:
         self._viewer = viewer
-        self._table_up = cell.table.pose_top_to_world.rotation[:, 2]
+        self._table_up = cell.table.pose_top_to_world.rotation[:, 2].astype(np.float32)
+        self._bodies, self._grounds = Kept(BODIES), Kept(CAMERAS)
 
     @classmethod
     def of(cls, cell: Cell, parts: Catalogue) -> GBufferCaster:
@@ -48,86 +79,63 @@ class GBufferCaster:
             UnknownName: The scenario has no such camera.
         """
         view = self._viewer.view(scenario, camera)
-        return _GBufferCast(view, self._viewer.table_depth(view), self._table_up).gbuffer()
-
-
-class _GBufferCast:
-    """One G-buffer in the making; pixels in rows, h * w of them."""
-
-    def __init__(self, view: View, table_depth: Array, table_up: Array) -> None:
-        self._view, self._table_up = view, table_up
-        self._names = (*view.bodies, "table")
-        self._depth = table_depth
-        self._alone = np.zeros(len(self._names), np.int64)
-        self._alone[-1] = np.isfinite(table_depth).sum()
-        table = len(self._names) - 1
-        self._instance = np.where(np.isfinite(table_depth), table, NOTHING).astype(np.int32)
-        self._face = np.zeros(table_depth.shape, np.int32)
-        self._u, self._v = np.zeros(table_depth.shape, np.float32), np.zeros(table_depth.shape, np.float32)
-
-    def gbuffer(self) -> GBuffer:
-        bodies = list(self._view.bodies.values())
-        for index, body in enumerate(bodies):
-            self._meet(index, body)
-        pose = self._view.camera.pose_to_world
-        rays = (self._view.rays.reshape(-1, 3).astype(np.float32)) @ pose.rotation.T.astype(np.float32)
-        depth = self._depth.reshape(-1)
-        reach = np.where(np.isfinite(depth), depth, 1.0).astype(np.float32)[:, None]
-        position = pose.position.astype(np.float32) + rays * reach
-        normal, self_open = self._normals(bodies, pose.rotation)
-        away = np.einsum("ij,ij->i", normal, rays) > 0
-        normal[away] *= -1
-        height, width = self._depth.shape
+        names = (*view.bodies, "table")
+        ground: _Ground = self._grounds.get(view.camera.content_id, lambda: self._ground(view))
+        depth = ground.depth.copy()
+        on_table = np.isfinite(depth)
+        alone = np.zeros(len(names), np.int64)
+        alone[-1] = on_table.sum()
+        instance = np.where(on_table, len(names) - 1, NOTHING).astype(np.int32)
+        normal = np.broadcast_to(self._table_up, ground.rays.shape).copy()
+        self_open = np.ones(depth.shape, np.float32)
+        for index, body in enumerate(view.bodies.values()):
+            seen = self._seen(view, body, ground, grooved=index < len(view.layout.items))
+            alone[index] = seen.count
+            here = body.window
+            nearer = seen.depth < depth[here]
+            for whole, part in ((depth, seen.depth), (normal, seen.normal), (self_open, seen.self_open)):
+                whole[here][nearer] = part[nearer]
+            instance[here][nearer] = index
+        eye = view.camera.pose_to_world.position
+        reach = np.where(np.isfinite(depth), depth, 1.0).astype(np.float32)[..., None]
         return GBuffer(
-            names=self._names,
-            height_px=height,
-            width_px=width,
-            instance=self._instance.reshape(1, -1),
-            normal=_vector(normal),
-            position=_vector(position),
-            depth=depth.astype(np.float32)[None],
-            eye=_vector(pose.position[None]),
-            alone=self._alone[None],
-            self_open=self_open[None],
+            names=names,
+            height_px=depth.shape[0],
+            width_px=depth.shape[1],
+            instance=instance.reshape(1, -1),
+            normal=_vector(normal.reshape(-1, 3)),
+            position=_vector((eye.astype(np.float32) + ground.rays * reach).reshape(-1, 3)),
+            depth=depth.astype(np.float32).reshape(1, -1),
+            eye=_vector(eye[None]),
+            alone=alone[None],
+            self_open=self_open.reshape(1, -1),
         )
 
-    def _meet(self, index: int, body: Body) -> None:
-        """Let rays meet one body, and keep what lies before all that they have met so far."""
-        window = self._view.rays[body.window]
-        size = window.shape[:2]
-        found = body.hits(window.reshape(-1, 3))
-        self._alone[index] = np.count_nonzero(found.faces >= 0)
-        depth = self._depth[body.window]
-        nearer = found.distances.reshape(size) < depth
-        depth[nearer] = found.distances.reshape(size)[nearer]
-        self._instance[body.window][nearer] = index
-        self._face[body.window][nearer] = found.faces.reshape(size)[nearer]
-        self._u[body.window][nearer] = found.u.reshape(size)[nearer]
-        self._v[body.window][nearer] = found.v.reshape(size)[nearer]
+    def _ground(self, view: View) -> _Ground:
+        turn = view.camera.pose_to_world.rotation.T.astype(np.float32)
+        return _Ground(rays=view.rays.astype(np.float32) @ turn, depth=self._viewer.table_depth(view))
 
-    def _normals(self, bodies: list[Body], camera: Array) -> tuple[Floats, Floats]:
-        """Unit normals in the world frame, shape [h * w, 3], and how open the body itself leaves them, shape [h * w].
+    def _seen(self, view: View, body: Body, ground: _Ground, *, grooved: bool) -> _Seen:
+        key = (view.camera.content_id, body.kind, body.pose_to_world)
+        return self._bodies.get(key, lambda: _meet(view, body, ground.rays[body.window], grooved=grooved))
 
-        Up, and open, where the table or nothing is seen.
-        """
-        shown = self._instance.reshape(-1)
-        normal = np.broadcast_to(self._table_up.astype(np.float32), (len(shown), 3)).copy()
-        self_open = np.ones(len(shown), np.float32)
-        items = len(self._view.layout.items)
-        rows = np.flatnonzero((shown >= 0) & (shown < len(bodies)))
-        rows = rows[np.argsort(shown[rows], kind="stable")]
-        ends = np.cumsum(np.bincount(shown[rows], minlength=len(bodies)))
-        face, u, v = self._face.reshape(-1), self._u.reshape(-1), self._v.reshape(-1)
-        for index, (body, start, end) in enumerate(zip(bodies, [0, *ends[:-1]], ends, strict=True)):
-            if end > start:
-                chosen = rows[start:end]
-                local = body.shape.normals(face[chosen], u[chosen], v[chosen])
-                if index < items:
-                    grooves = body.shape.grooves
-                    self_open[chosen] = grooves.open[face[chosen]]
-                    local = _leaned(local, grooves.outward[face[chosen]], self_open[chosen])
-                normal[chosen] = local @ (camera @ body.rotation.T).astype(np.float32).T
-        return normal, self_open
+
+def _meet(view: View, body: Body, rays: Floats, *, grooved: bool) -> _Seen:
+    """Let the rays of its window meet a body; its own grooves are felt where it may have any."""
+    size = rays.shape[:2]
+    found = body.hits(view.rays[body.window].reshape(-1, 3))
+    hit = np.flatnonzero(found.faces >= 0)
+    faces = found.faces[hit]
+    local = body.shape.normals(faces, found.u[hit], found.v[hit])
+    self_open = np.ones(len(found.faces), np.float32)
+    if grooved:
+        grooves = body.shape.grooves
+        self_open[hit] = grooves.open[faces]
+        local = _leaned(local, grooves.outward[faces], self_open[hit])
+    normal = np.zeros((len(found.faces), 3), np.float32)
+    normal[hit] = local @ (view.camera.pose_to_world.rotation @ body.rotation.T).astype(np.float32).T
+    normal[np.einsum("ij,ij->i", normal, rays.reshape(-1, 3)) > 0] *= -1
+    return _Seen(found.distances.reshape(size), normal.reshape(*size, 3), self_open.reshape(size), len(hit))
 
 
 def _leaned(normals: Floats, outward: Floats, self_open: Floats) -> Floats:

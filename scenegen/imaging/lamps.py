@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from scenegen.geometry import Array, quat_to_matrix
+from scenegen.geometry import Array, Pose, Vec3, quat_to_matrix
+from scenegen.record import once_per_value
 from scenegen.scenario import DistantLight, DomeLight, Light, RectLight, SphereLight
 
 Floats = NDArray[np.floating]
@@ -95,13 +96,48 @@ def dome_luminance(lights: tuple[Light, ...]) -> Floats:
 def level_illuminance(lights: tuple[Light, ...], point_m: Array) -> Floats:
     """Illuminance of an unshaded level plane at a point by linear colour [lx], shape [3]."""
     total = np.pi * dome_luminance(lights)
-    grid = np.stack(np.meshgrid(np.arange(4), np.arange(4)), axis=-1).reshape(-1, 2).astype(np.float32) / 4 + 0.125
-    points = np.repeat(point_m.astype(np.float32)[None], len(grid), axis=0)
+    point = (float(point_m[0]), float(point_m[1]), float(point_m[2]))
     for light in lights:
-        if not isinstance(light, DomeLight):
-            found = arrive(light, points, grid)
-            total = total + (found.illuminance * np.maximum(found.directions[:, 2:], 0.0)).mean(axis=0)
+        match light:
+            case RectLight():
+                share = _from_rect(light.pose_to_world, light.size_m, point)
+                total = total + light.luminance_nit * share * _color(light)
+            case SphereLight():
+                share = _from_sphere(light.position_m, light.radius_m, point)
+                total = total + light.luminance_nit * share * _color(light)
+            case DistantLight():
+                total = total + light.illuminance_lux * _from_afar(light.quat_xyzw, light.angle_rad) * _color(light)
+            case DomeLight():
+                pass
     return total.astype(np.float32)
+
+
+_GRID = np.stack(np.meshgrid(np.arange(4), np.arange(4)), axis=-1).reshape(-1, 2).astype(np.float32) / 4 + 0.125
+"""Middles of 4 x 4 equal parts of a light."""
+
+
+@once_per_value
+def _from_rect(pose_to_world: Pose, size_m: tuple[float, float], point: Vec3) -> float:
+    light = RectLight(name="unit", luminance_nit=1.0, size_m=size_m, pose_to_world=pose_to_world)
+    return _level_share(light, point)
+
+
+@once_per_value
+def _from_sphere(position_m: Vec3, radius_m: float, point: Vec3) -> float:
+    return _level_share(SphereLight(name="unit", luminance_nit=1.0, radius_m=radius_m, position_m=position_m), point)
+
+
+@once_per_value
+def _from_afar(quat_xyzw: tuple[float, float, float, float], angle_rad: float) -> float:
+    light = DistantLight(name="unit", illuminance_lux=1.0, quat_xyzw=quat_xyzw, angle_rad=angle_rad)
+    return _level_share(light, (0.0, 0.0, 0.0))
+
+
+def _level_share(light: Light, point: Vec3) -> float:
+    """Illuminance of a level plane by a light of unit strength: the mean over spots of the light."""
+    found = arrive(light, np.repeat(np.array([point], np.float32), len(_GRID), axis=0), _GRID)
+    luminance = found.illuminance @ LUMINANCE.astype(np.float32)
+    return float((luminance * np.maximum(found.directions[:, 2], 0.0)).mean())
 
 
 def _color(light: Light) -> Floats:

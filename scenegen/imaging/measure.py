@@ -21,6 +21,7 @@ from scenegen.imaging.scope import Scope, sums_by_item
 from scenegen.scenario import CameraSensor
 
 _RED, _GREEN, _BLUE = LUMINANCE.tolist()
+_WEIGHTS = LUMINANCE.astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,11 @@ class Readings:
         read = {meter: float(getattr(self, meter)[image, index]) for meter in Meters.model_fields}
         known = {meter: value for meter, value in read.items() if isfinite(value)}
         return Meters.model_validate({**known, "visible_px": int(known["visible_px"])})
+
+    def image(self, index: int) -> Readings:
+        """Return the readings of one image."""
+        chosen = {meter: getattr(self, meter)[index : index + 1] for meter in Meters.model_fields}
+        return Readings(names=self.names, **chosen)
 
     def only(self, names: Sequence[str]) -> Readings:
         """Return the meters of some instances, in the order asked for.
@@ -90,26 +96,34 @@ def measure(
     return _readings(gbuffer.names, visible, xp.asarray(gbuffer.alone, dtype=xp.float64), sums, sensors, xp)
 
 
-def measure_scope(scope: Scope, exposed: Any, nominal: Any, sensor: CameraSensor) -> Readings:
-    """Read all meters of a scope's items; they are those of `measure`, from the pixels that they need alone.
+def measure_scopes(views: Sequence[tuple[Scope, Any, Any, CameraSensor]]) -> Readings:
+    """Read all meters of some items in several views; they are those of `measure`, from fewer pixels.
 
     Args:
-        scope: Which pixels there are.
-        exposed: Their linear values before noise and clipping, numpy, shape [3, k].
-        nominal: The same under nominal light with the nominal sensor, shape [3, k].
-        sensor: The sensor.
+        views: For each view its scope (all of the same items), the linear values of the scope's pixels before noise and
+            clipping, numpy, shape [3, k], the same under nominal light with the nominal sensor, and the sensor.
+
+    Returns:
+        The readings, one image a view.
     """
+    sums = np.stack([_sums(scope, exposed, nominal) for scope, exposed, nominal, _ in views], axis=1)
+    visible = np.stack([scope.visible for scope, *_ in views]).astype(float)
+    alone = np.stack([scope.alone for scope, *_ in views]).astype(float)
+    return _readings(views[0][0].names, visible, alone, list(sums), [sensor for *_, sensor in views], np)
+
+
+def _sums(scope: Scope, exposed: Any, nominal: Any) -> Any:
+    """Return what `_readings` takes of one view, shape [10, n]."""
     inside = scope.inside
-    clipped = np.clip(exposed, 0.0, 1.0)
-    light = _luminance(clipped)
+    clipped = np.minimum(exposed, 1.0)
+    light = _WEIGHTS @ clipped
     here, there = light[scope.inner], light[scope.outer]
     own = light[:inside]
-    pixelwise = (exposed[:, :inside].max(axis=0) >= 1.0, own * own, *clipped[:, :inside])
-    plain = np.clip(nominal[:, :inside], 0.0, 1.0)
-    sums = sums_by_item(np.stack([*pixelwise, *plain]), scope.visible)
-    border = sums_by_item(np.stack([np.abs(here - there), (here + there) / 2]), scope.borders)
-    visible, alone = scope.visible[None].astype(float), scope.alone[None].astype(float)
-    return _readings(scope.names, visible, alone, [one[None] for one in (*sums, *border)], [sensor], np)
+    pixelwise = np.empty((8, inside), np.float32)
+    pixelwise[0], pixelwise[1] = exposed[:, :inside].max(axis=0) >= 1.0, own * own
+    pixelwise[2:5], pixelwise[5:] = clipped[:, :inside], np.minimum(nominal[:, :inside], 1.0)
+    border = np.stack([np.abs(here - there), (here + there) / 2])
+    return np.concatenate([sums_by_item(pixelwise, scope.visible), sums_by_item(border, scope.borders)])
 
 
 def _readings(

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from scenegen.cell import Cell, Role
 from scenegen.imaging.exposure import nominal_gain
 from scenegen.imaging.kept import Kept
-from scenegen.imaging.measure import Readings, measure_scope
+from scenegen.imaging.measure import Readings, measure_scopes
 from scenegen.imaging.photo import expose, expose_points, is_pointwise
 from scenegen.imaging.renderer import SEEN, Renderer
 from scenegen.imaging.scope import Scope, scope_of
 from scenegen.nominal import nominal_lights, nominal_sensor, nominal_surfaces
 from scenegen.scenario import CameraSensor, Facet, Scenario
+
+Floats = NDArray[np.float32]
 
 OPTICAL = (Facet.LIGHTS, Facet.SURFACES, Facet.SENSOR)
 """Facets that change what is seen and not where anything is."""
@@ -55,13 +57,15 @@ class Metered:
         return self._scenes.get(scenario.id, lambda: self._read(scenario))
 
     def _read(self, scenario: Scenario) -> dict[str, Readings]:
-        return {camera.name: self._measured(scenario, camera.name) for camera in scenario.cameras.cameras}
+        cameras = [camera.name for camera in scenario.cameras.cameras]
+        readings = measure_scopes([self._view(scenario, camera) for camera in cameras])
+        return {camera: readings.image(index) for index, camera in enumerate(cameras)}
 
-    def _measured(self, scenario: Scenario, camera: str) -> Readings:
+    def _view(self, scenario: Scenario, camera: str) -> tuple[Scope, Floats, Floats, CameraSensor]:
         scope, sensor = self.scope(scenario, camera), _sensor(scenario, camera)
         if not scope.inside:
-            return measure_scope(scope, _NOTHING, _NOTHING, sensor)
-        return measure_scope(scope, self.exposed(scenario, camera), self.nominal(scenario, camera), sensor)
+            return scope, _NOTHING, _NOTHING, sensor
+        return scope, self.exposed(scenario, camera), self.nominal(scenario, camera), sensor
 
     def scope(self, scenario: Scenario, camera: str) -> Scope:
         """Return the pixels of the targets in the feed and beside them; kept for scenes of one layout."""
@@ -74,7 +78,7 @@ class Metered:
 
         return self._views.get((scenario.key(*SEEN), camera, "scope"), make)
 
-    def exposed(self, scenario: Scenario, camera: str) -> NDArray[np.float32]:
+    def exposed(self, scenario: Scenario, camera: str) -> Floats:
         """Return the linear values of the scope's pixels before noise and clipping, shape [3, k]; 1 saturates."""
         sensor, pixels = _sensor(scenario, camera), self.scope(scenario, camera).pixels
         gbuffer = self.renderer.gbuffer(scenario, camera)
@@ -86,10 +90,10 @@ class Metered:
         image = expose((red, green, blue), [sensor], nominal=self._gain, xp=np)
         return np.stack([plane.reshape(-1)[pixels] for plane in image])
 
-    def nominal(self, scenario: Scenario, camera: str) -> NDArray[np.float32]:
+    def nominal(self, scenario: Scenario, camera: str) -> Floats:
         """Return the same under the cell's nominal light, looks and sensor; kept for scenes of one layout."""
 
-        def make() -> NDArray[np.float32]:
+        def make() -> Floats:
             return self.exposed(self.unvaried(scenario, *OPTICAL), camera)
 
         return self._views.get((scenario.key(*SEEN), camera, "nominal"), make)

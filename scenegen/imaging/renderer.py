@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scenegen.cell import Cell
 from scenegen.facet import Facet
+from scenegen.geometry import Array
 from scenegen.imaging.ambient import open_shares
 from scenegen.imaging.card_shadow import card_lit_share
 from scenegen.imaging.caster import GBufferCaster
 from scenegen.imaging.coat import coats_of
-from scenegen.imaging.gbuffer import GBuffer
+from scenegen.imaging.gbuffer import GBuffer, Vector
 from scenegen.imaging.kept import Kept
 from scenegen.imaging.light_set import AreaLight, LightSet
 from scenegen.imaging.scene_lights import scene_lights
 from scenegen.imaging.scene_surfaces import scene_surfaces
-from scenegen.imaging.shading import AmbientResponse, Points, ambient_response, area_response, pick, points_of
+from scenegen.imaging.shading import AmbientResponse, Points, ambient_response, area_response, points_of
 from scenegen.imaging.shadow_map import ShadowMap, cast_shadow_map, lit_share
+from scenegen.imaging.vectors import times
 from scenegen.imaging.view import Viewer
 from scenegen.parts.catalogue import Catalogue
-from scenegen.scenario import Scenario
+from scenegen.scenario import Layout, Scenario
 
 SEEN = (Facet.LAYOUT, Facet.MOTION, Facet.CAMERAS)
 """Facets that decide what a camera sees before any light falls on it."""
-KEPT = 12
+SHINING = (Facet.LAYOUT, Facet.SURFACES, Facet.LIGHTS)
+"""Facets that decide which light falls on the scene."""
+KEPT = 24
 """Results of each kind that are kept: G-buffers, shadows, responses to lights."""
 _STRIDE_PX = 8
 """Every so many rows and columns a pixel says where shadows may fall."""
@@ -47,9 +51,9 @@ class Renderer:
     """
 
     def __init__(self, cell: Cell, parts: Catalogue) -> None:
-        self._cell, self.parts = cell, parts
-        self._viewer = Viewer(cell, parts)
-        self._caster = GBufferCaster(self._viewer, cell)
+        self.cell, self.parts = cell, parts
+        self.viewer = Viewer(cell, parts)
+        self._caster = GBufferCaster(self.viewer, cell)
         self._kept: dict[str, Kept] = {}
 
     def gbuffer(self, scenario: Scenario, camera: str) -> GBuffer:
@@ -63,7 +67,7 @@ class Renderer:
             UnknownName: The scenario has no such camera.
         """
         key = (scenario.key(*SEEN), camera)
-        return self._once("gbuffer", key, lambda: self._caster.cast(scenario, camera))
+        return self.once("gbuffer", key, lambda: self._caster.cast(scenario, camera))
 
     def radiance(self, scenario: Scenario, camera: str) -> NDArray[np.float32]:
         """Return the luminance of each pixel by linear colour [cd/m²], shape [h, w, 3].
@@ -76,7 +80,8 @@ class Renderer:
             UnknownName: The scenario has no such camera.
         """
         gbuffer = self.gbuffer(scenario, camera)
-        return self._shaded(scenario, camera, None).T.reshape(gbuffer.height_px, gbuffer.width_px, 3)
+        seen = _Shot(self, scenario, camera, None).radiance()
+        return seen.T.reshape(gbuffer.height_px, gbuffer.width_px, 3)
 
     def radiance_at(self, scenario: Scenario, camera: str, pixels: Pixels) -> NDArray[np.float32]:
         """Return the luminance of some pixels alone by linear colour [cd/m²], shape [k, 3]; see `radiance`.
@@ -86,80 +91,103 @@ class Renderer:
             camera: Name of one of its cameras.
             pixels: Places in the row of all pixels, `row * width + column`, shape [k].
         """
-        return self._shaded(scenario, camera, pixels).T
+        return _Shot(self, scenario, camera, pixels).radiance().T
 
-    def _shaded(self, scenario: Scenario, camera: str, pixels: Pixels | None) -> NDArray[np.float32]:
+    def once[T](self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what is kept under a key, or make it; of each kind the latest used are kept."""
+        return self._kept.setdefault(kind, Kept(KEPT)).get(key, make)
+
+
+class _Shot:
+    """Pixels of one camera's view of a scene, about to be shaded."""
+
+    def __init__(self, renderer: Renderer, scenario: Scenario, camera: str, pixels: Pixels | None) -> None:
+        self._renderer, self._once = renderer, renderer.once
+        self._scenario, self._camera, self._pixels = scenario, camera, pixels
+        self._seen = (scenario.key(*SEEN), camera)
+        self._place = (*self._seen, None if pixels is None else pixels.tobytes())
+        self._look = (scenario.key(Facet.SURFACES), self._place)
+
+    def radiance(self) -> NDArray[np.float32]:
         """Mix the responses to all lights, each computed when it is first asked for; shape [3, k]."""
-        lights = scene_lights(scenario)
-        chosen = None if pixels is None else pixels.tobytes()
-        key = (scenario.key(*SEEN, Facet.SURFACES), camera, chosen)
-        shapes = tuple(geometry_of(light) for light in lights.areas)
-        stack = self._once(
-            "stack", (key, shapes, _cards_key(lights)), lambda: self._responses(scenario, camera, pixels, lights, key)
-        )
+        lights = self._once("lights", self._scenario.key(*SHINING), lambda: scene_lights(self._scenario))
+        shapes = tuple(shape_of(light) for light in lights.areas)
+        key = (self._look, shapes, _cards_key(lights))
+        stack = self._once("stack", key, lambda: self._responses(lights))
         return np.stack([bright @ one for bright, one in zip(_brightness(lights), stack, strict=True)])
 
-    def _responses(
-        self, scenario: Scenario, camera: str, pixels: Pixels | None, lights: LightSet, key: Hashable
-    ) -> NDArray[np.float32]:
+    def _responses(self, lights: LightSet) -> NDArray[np.float32]:
         """Stack what pixels return of surroundings and lights at unit luminance, shape [3, 3 + lights, k]."""
-        points: list[Points] = []
-
-        def ready() -> Points:
-            if not points:
-                points.append(self._points(scenario, camera, pixels))
-            return points[0]
-
-        around = self._once("ambient", key, lambda: self._around(ready(), scenario, camera, pixels))
+        around = self._once("ambient", self._look, self._around)
         areas = [
-            self._once(
-                "area",
-                (key, geometry_of(light), _cards_key(lights)),
-                lambda light=light: area_response(
-                    ready(), light, xp=np, lit=self._lit(scenario, camera, lights, light, ready())
-                ),
-            )
+            self._once("area", (self._look, shape_of(light), _cards_key(lights)), partial(self._area, light, lights))
             for light in lights.areas
         ]
         each = (around.floor, around.wall, around.ceiling, *areas)
         return np.stack([np.stack([one[channel][0] for one in each]) for channel in range(3)])
 
-    def _points(self, scenario: Scenario, camera: str, pixels: Pixels | None) -> Points:
-        gbuffer = self.gbuffer(scenario, camera)
+    @cached_property
+    def _points(self) -> Points:
+        gbuffer = self._renderer.gbuffer(self._scenario, self._camera)
         places = {name: index for index, name in enumerate(gbuffer.names)}
-        coats = {places[name]: coat for name, coat in coats_of(scenario, self._cell).items() if name in places}
-        return points_of(gbuffer, scene_surfaces(scenario, gbuffer.names), xp=np, pixels=pixels, coats=coats)
+        known = coats_of(self._scenario, self._renderer.cell)
+        coats = {places[name]: coat for name, coat in known.items() if name in places}
+        looks = scene_surfaces(self._scenario, gbuffer.names)
+        return points_of(gbuffer, looks, xp=np, pixels=self._pixels, coats=coats)
 
-    def _around(self, points: Points, scenario: Scenario, camera: str, pixels: Pixels | None) -> AmbientResponse:
-        gbuffer = self.gbuffer(scenario, camera)
-        key = (scenario.key(*SEEN), camera)
-        shares = self._once("open", key, lambda: open_shares(gbuffer, xp=np))
-        return ambient_response(points, xp=np, open_share=pick(shares, pixels, xp=np))
+    def _around(self) -> AmbientResponse:
+        gbuffer = self._renderer.gbuffer(self._scenario, self._camera)
+        shares = self._once("open", self._place, lambda: open_shares(gbuffer, xp=np, pixels=self._pixels))
+        return ambient_response(self._points, xp=np, open_share=shares)
 
-    def _lit(self, scenario: Scenario, camera: str, lights: LightSet, light: AreaLight, points: Points) -> Any:
-        """Share of a light that cards and bodies let through to points."""
-        share = np.ones_like(points.alpha)
+    def _area(self, light: AreaLight, lights: LightSet) -> Vector:
+        """Response to a light: what it would be without shadows, times the share of the light that arrives."""
+        whole = self._once(
+            "open area", (self._look, shape_of(light)), lambda: area_response(self._points, light, xp=np)
+        )
+        lit = np.ones_like(self._points.alpha)
+        if light.casts_shadow:
+            lit = self._once("lit", (self._place, shape_of(light)), lambda: self._unshadowed(light))
         for card in lights.cards:
-            share = share * card_lit_share(light, card, points.position, xp=np)
-        if not light.casts_shadow:
-            return share
-        key = (scenario.key(*SEEN), camera, geometry_of(light))
-        shadow: ShadowMap = self._once("shadow", key, lambda: self._map(scenario, camera, light))
-        return share * lit_share(shadow, points.position, points.frame.z, xp=np)
+            lit = lit * card_lit_share(light, card, self._points.position, xp=np)
+        return times(whole, lit)
 
-    def _map(self, scenario: Scenario, camera: str, light: AreaLight) -> ShadowMap:
-        gbuffer = self.gbuffer(scenario, camera)
-        spots = np.stack([gbuffer.plane(values)[0, ::_STRIDE_PX, ::_STRIDE_PX] for values in gbuffer.position], axis=-1)
-        shown = gbuffer.plane(gbuffer.instance)[0, ::_STRIDE_PX, ::_STRIDE_PX] >= 0
-        receivers = spots[shown] if shown.any() else spots.reshape(-1, 3)
-        return cast_shadow_map(self._viewer, scenario.layout, light, receivers.astype(np.float64))
+    def _unshadowed(self, light: AreaLight) -> NDArray[np.float32]:
+        """Share of a light that bodies let through: in the feed by a map of its own, which all cameras share."""
+        layout, viewer = self._scenario.layout, self._renderer.viewer
+        region = viewer.feed_region(layout)
+        inside = region.holds(self._points.position)
+        share = np.ones_like(self._points.alpha)
+        for chosen, key, receivers in (
+            (inside, self._scenario.key(Facet.LAYOUT), region.corners),
+            (~inside, self._seen, self._spots),
+        ):
+            if chosen.any():
+                cast = partial(_shadow_map, viewer, layout, light, receivers)
+                shadow = self._once("shadow", (key, shape_of(light)), cast)
+                share[chosen] = lit_share(
+                    shadow, _chosen(self._points.position, chosen), _chosen(self._points.frame.z, chosen), xp=np
+                )[0]
+        return share
 
-    def _once[T](self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what is kept under a key, or make it; of each kind the latest used are kept."""
-        return self._kept.setdefault(kind, Kept(KEPT)).get(key, make)
+    def _spots(self) -> Array:
+        """Return points that the camera sees, every so many pixels, shape [n, 3]."""
+        gbuffer = self._renderer.gbuffer(self._scenario, self._camera)
+        some = (0, slice(None, None, _STRIDE_PX), slice(None, None, _STRIDE_PX))
+        spots = np.stack([gbuffer.plane(values)[some] for values in gbuffer.position], axis=-1)
+        shown = gbuffer.plane(gbuffer.instance)[some] >= 0
+        return (spots[shown] if shown.any() else spots.reshape(-1, 3)).astype(np.float64)
 
 
-def geometry_of(light: AreaLight) -> tuple[bytes, ...]:
+def _shadow_map(viewer: Viewer, layout: Layout, light: AreaLight, receivers: Callable[[], Array]) -> ShadowMap:
+    return cast_shadow_map(viewer, layout, light, receivers())
+
+
+def _chosen(vector: Vector, chosen: NDArray[np.bool_]) -> Vector:
+    return vector[0][chosen][None], vector[1][chosen][None], vector[2][chosen][None]
+
+
+def shape_of(light: AreaLight) -> tuple[bytes, ...]:
     """Return what a light's response depends on: its place and size, not its luminance."""
     vectors = (light.center, light.half_u, light.half_v)
     return (*(np.concatenate(vector).tobytes() for vector in vectors), bytes([light.casts_shadow]))

@@ -26,6 +26,10 @@ _TAPS = tuple((((5 * k + 0.5) % 16) / 8 - 1, (k + 0.5) / 8 - 1) for k in range(1
 """Sixteen points of the light, in halves of its sides, each in a row and a column of its own (a rank-1 lattice)."""
 
 
+_AT_ONCE = 1 << 17
+"""Points times places of a light that are looked up at once: for few of them calls cost more than numbers do."""
+
+
 @dataclass(frozen=True, eq=False)
 class ShadowMap:
     """What a light sees, from its middle; one map an image, b of them."""
@@ -72,9 +76,7 @@ def cast_shadow_map(
     view = viewer.look(layout, camera)
     depth = np.full((size_px, size_px), np.inf)
     for body in view.bodies.values():
-        rays = view.rays[body.window]
-        found = body.depths(rays.reshape(-1, 3)).reshape(rays.shape[:2])
-        np.minimum(depth[body.window], found, out=depth[body.window])
+        np.minimum(depth[body.window], viewer.depths(view, body), out=depth[body.window])
     axes = camera.pose_to_world.rotation * np.array([1.0, -1.0, -1.0])
     return ShadowMap(
         inverse_depth=(1 / depth).astype(np.float32).reshape(1, -1),
@@ -124,17 +126,26 @@ def lit_share(shadow: ShadowMap, position: Vector, normal: Vector, *, xp: Any) -
     nearest = xp.amax(shadow.inverse_depth, axis=1).reshape((-1, 1))
     spread = xp.clip(nearest - inverse, 0.0, None) * shadow.focal_px
     total, count = xp.zeros_like(inverse), xp.zeros_like(inverse)
-    for u, v in _TAPS:
+    taps = _grouped(inverse, xp)
+    for u, v in taps:
         seen, hides = lookup.at(u, v, spread)
         weight = xp.asarray(hides, dtype=inverse.dtype)
-        total, count = total + weight * seen, count + weight
+        total, count = total + xp.sum(weight * seen, axis=0), count + xp.sum(weight, axis=0)
     blocker = total / xp.clip(count, 1.0, None)
     spread = xp.clip(blocker - inverse, 0.0, None) * shadow.focal_px
     hidden = xp.zeros_like(inverse)
-    for u, v in _TAPS:
+    for u, v in taps:
         _, hides = lookup.at(u, v, spread)
-        hidden = hidden + xp.asarray(hides, dtype=inverse.dtype)
+        hidden = hidden + xp.sum(xp.asarray(hides, dtype=inverse.dtype), axis=0)
     return 1 - hidden * (1 / len(_TAPS))
+
+
+def _grouped(like: Any, xp: Any) -> list[tuple[Any, Any]]:
+    """Return the places on the light in groups that are looked up at once, each of shape [g, 1, 1]."""
+    size = max(1, min(len(_TAPS), _AT_ONCE // max(like.shape[0] * like.shape[1], 1)))
+    table = xp.asarray(_TAPS, dtype=like.dtype, device=like.device).reshape((-1, 2, 1, 1))
+    starts = range(0, len(_TAPS), size)
+    return [(table[start : start + size, 0], table[start : start + size, 1]) for start in starts]
 
 
 class _Lookup:
@@ -149,12 +160,12 @@ class _Lookup:
         self._flat = shadow.inverse_depth.reshape((b * p,))
         self._start = xp.arange(b, device=column.device).reshape((b, 1)) * p
 
-    def at(self, u: float, v: float, spread: Any) -> tuple[Any, Any]:
-        """Return one over the depth seen from a point of the light, and whether that hides the light.
+    def at(self, u: Any, v: Any, spread: Any) -> tuple[Any, Any]:
+        """Return one over the depth seen from points of the light, and whether that hides the light, shape [g, b, k].
 
         Args:
-            u: Place on the light in halves of its side U.
-            v: Place in halves of its side V.
+            u: Places on the light in halves of its side U, shape [g, 1, 1].
+            v: Places in halves of its side V.
             spread: Pixels of the map for a metre on the light.
         """
         xp, shadow = self._xp, self._shadow

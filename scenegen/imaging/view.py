@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from scenegen.cell import Cell
 from scenegen.errors import UnknownName
 from scenegen.geometry import Array, Pose, quat_conjugate, quat_to_matrix
+from scenegen.imaging.feed_region import FeedRegion
+from scenegen.imaging.kept import Kept
 from scenegen.imaging.pinhole import camera_rays, windows
 from scenegen.imaging.ray_shape import Hits, RayShape, container_shape
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Camera, Layout, Scenario
+
+DEPTHS = 256
+"""Bodies at their places whose depths are kept: before the map of a light that stays, fixtures and most parts do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +28,9 @@ class Body:
     """A shape at its place, seen from one camera."""
 
     name: str
+    kind: str
+    """What it is, at whatever place: a part's id, or a fixture's name after a slash."""
+    pose_to_world: Pose
     shape: RayShape
     rotation: Array
     """From the camera's to the shape's frame, shape [3, 3]."""
@@ -64,6 +73,7 @@ class Viewer:
         self.fixtures = {name: container_shape(box) for name, box in cell.containers.items()}
         """Feed and bins by name."""
         self._kept: dict[str, View] = {}
+        self._depths = Kept(DEPTHS)
 
     def view(self, scenario: Scenario, camera: str) -> View:
         """Place all bodies before a scenario's camera; the last view of each camera is kept.
@@ -81,9 +91,26 @@ class Viewer:
 
     def look(self, layout: Layout, camera: Camera) -> View:
         """Place all bodies before any camera."""
-        placed = [(item.name, self._shape(item.part), item.pose_to_world) for item in layout.items]
-        placed += [(f.name, self.fixtures[f.name], f.pose_to_world) for f in layout.fixtures if f.name in self.fixtures]
+        placed = [_Placed(i.name, i.part, self._shape(i.part), i.pose_to_world) for i in layout.items]
+        for fixture in layout.fixtures:
+            if fixture.name in self.fixtures:
+                shape = self.fixtures[fixture.name]
+                placed.append(_Placed(fixture.name, f"/{fixture.name}", shape, fixture.pose_to_world))
         return View(layout, camera, {body.name: body for body in _before(camera, placed)})
+
+    def feed_region(self, layout: Layout) -> FeedRegion:
+        """Return the space in and over a layout's feed."""
+        pose = next((f.pose_to_world for f in layout.fixtures if f.name == "feed"), self._cell.feed.pose_to_world)
+        return FeedRegion.of(self._cell.feed, pose)
+
+    def depths(self, view: View, body: Body) -> Array:
+        """Depths [m] of a body in its window, infinite where it is not met, shape [h, w]; each kept."""
+
+        def meet() -> Array:
+            rays = view.rays[body.window]
+            return body.depths(rays.reshape(-1, 3)).reshape(rays.shape[:2])
+
+        return self._depths.get((view.camera, body.kind, body.pose_to_world), meet)
 
     def table_depth(self, view: View) -> Array:
         """Depth [m] of the table's upper face, infinite beside it, shape [h, w]."""
@@ -105,15 +132,22 @@ class Viewer:
         return shape
 
 
-def _before(camera: Camera, placed: list[tuple[str, RayShape, Pose]]) -> Iterator[Body]:
+class _Placed(NamedTuple):
+    name: str
+    kind: str
+    shape: RayShape
+    pose_to_world: Pose
+
+
+def _before(camera: Camera, placed: list[_Placed]) -> Iterator[Body]:
     """See placed shapes from a camera."""
     if not placed:
         return
     eye, turn = camera.pose_to_world.position, camera.pose_to_world.rotation
-    inverse = quat_to_matrix(quat_conjugate([pose.quat_xyzw for _, _, pose in placed]))
-    origins = np.einsum("nij,nj->ni", inverse, eye - np.array([pose.position_m for _, _, pose in placed]))
+    inverse = quat_to_matrix(quat_conjugate([one.pose_to_world.quat_xyzw for one in placed]))
+    origins = np.einsum("nij,nj->ni", inverse, eye - np.array([one.pose_to_world.position_m for one in placed]))
     rotations = inverse @ turn
-    corners = (np.stack([shape.corners for _, shape, _ in placed]) - origins[:, None]) @ rotations
+    corners = (np.stack([one.shape.corners for one in placed]) - origins[:, None]) @ rotations
     seen = windows(camera, corners)
-    for (name, shape, _), rotation, origin, window in zip(placed, rotations, origins, seen, strict=True):
-        yield Body(name, shape, rotation, origin, window)
+    for one, rotation, origin, window in zip(placed, rotations, origins, seen, strict=True):
+        yield Body(one.name, one.kind, one.pose_to_world, one.shape, rotation, origin, window)
