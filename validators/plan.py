@@ -12,6 +12,7 @@ from validators.grasp import GRASP
 from validators.hidden import HIDDEN
 from validators.instruction import INSTRUCTION, LEAK
 from validators.looks import BIN_LOOKS
+from validators.observable import OBSERVABLE
 from validators.placed import OUTSIDE, REACH
 from validators.rules import CAPACITY, CAUSES, SORT_RULE
 from validators.settled import SETTLED
@@ -39,6 +40,7 @@ CHECKS: tuple[Check, ...] = (
     GRASP,
     HIDDEN,
     SETTLED,
+    OBSERVABLE,
     SORT_RULE,
     CAPACITY,
     CAUSES,

@@ -13,9 +13,10 @@ from scenegen.imaging.kept import Kept
 from scenegen.imaging.measure import Readings, measure_scopes
 from scenegen.imaging.photo import expose, expose_points, is_pointwise
 from scenegen.imaging.renderer import SEEN, Renderer
-from scenegen.imaging.scope import Scope, scope_of
-from scenegen.nominal import nominal_lights, nominal_sensor, nominal_surfaces
-from scenegen.scenario import CameraSensor, Facet, Scenario
+from scenegen.imaging.scope import Places, Scope, scope_of
+from scenegen.nominal import nominal_cameras, nominal_lights, nominal_sensor, nominal_surfaces
+from scenegen.record import Record
+from scenegen.scenario import Cameras, CameraSensor, Facet, Scenario
 
 Floats = NDArray[np.float32]
 
@@ -62,7 +63,7 @@ class Metered:
         return {camera: readings.image(index) for index, camera in enumerate(cameras)}
 
     def _view(self, scenario: Scenario, camera: str) -> tuple[Scope, Floats, Floats, CameraSensor]:
-        scope, sensor = self.scope(scenario, camera), _sensor(scenario, camera)
+        scope, sensor = self.scope(scenario, camera), sensor_of(scenario, camera)
         if not scope.inside:
             return scope, _NOTHING, _NOTHING, sensor
         return scope, self.exposed(scenario, camera), self.nominal(scenario, camera), sensor
@@ -78,9 +79,15 @@ class Metered:
 
         return self._views.get((scenario.key(*SEEN), camera, "scope"), make)
 
-    def exposed(self, scenario: Scenario, camera: str) -> Floats:
-        """Return the linear values of the scope's pixels before noise and clipping, shape [3, k]; 1 saturates."""
-        sensor, pixels = _sensor(scenario, camera), self.scope(scenario, camera).pixels
+    def exposed(self, scenario: Scenario, camera: str, pixels: Places | None = None) -> Floats:
+        """Return the linear values of pixels before noise and clipping, shape [3, k]; 1 saturates.
+
+        Args:
+            scenario: A scene of the cell.
+            camera: Name of one of its cameras.
+            pixels: Places in the row of all pixels, `row * width + column`, shape [k]; those of the scope if not given.
+        """
+        sensor, pixels = sensor_of(scenario, camera), self.scope(scenario, camera).pixels if pixels is None else pixels
         gbuffer = self.renderer.gbuffer(scenario, camera)
         if is_pointwise(sensor):
             light = self.renderer.radiance_at(scenario, camera, pixels).T
@@ -99,14 +106,28 @@ class Metered:
         return self._views.get((scenario.key(*SEEN), camera, "nominal"), make)
 
     def unvaried(self, scenario: Scenario, *facets: Facet) -> Scenario:
-        """Return a scene with some of its optical facets as the cell has them."""
-        known = {
-            Facet.LIGHTS: lambda: nominal_lights(self._cell),
-            Facet.SURFACES: lambda: nominal_surfaces(self._cell, scenario.layout, self.renderer.parts),
-            Facet.SENSOR: lambda: nominal_sensor(self._cell),
-        }
-        return scenario.varied(**{facet.value: known[facet]() for facet in facets})
+        """Return a scene with some of its lights, surfaces, sensor and cameras as the cell has them."""
+        return scenario.varied(**{facet.value: self.nominal_facet(scenario, facet) for facet in facets})
+
+    def nominal_facet(self, scenario: Scenario, facet: Facet) -> Record:
+        """Return a scene's lights, surfaces, sensor or cameras as the cell has them."""
+        match facet:
+            case Facet.LIGHTS:
+                return nominal_lights(self._cell)
+            case Facet.SURFACES:
+                return nominal_surfaces(self._cell, scenario.layout, self.renderer.parts)
+            case Facet.SENSOR:
+                return nominal_sensor(self._cell)
+            case Facet.CAMERAS:
+                return self.nominal_cameras(scenario)
+        raise TypeError(f"{facet} is no optical facet")
+
+    def nominal_cameras(self, scenario: Scenario) -> Cameras:
+        """Return the cell's cameras, those on the flange where a scene's arm begins."""
+        motion = scenario.motion
+        return self._views.get(("cameras", motion.content_id), lambda: nominal_cameras(self._cell, motion))
 
 
-def _sensor(scenario: Scenario, camera: str) -> CameraSensor:
+def sensor_of(scenario: Scenario, camera: str) -> CameraSensor:
+    """Return the sensor of a scenario's camera; a nominal one where it names none."""
     return next((one for one in scenario.sensor.sensors if one.camera == camera), CameraSensor(camera=camera))

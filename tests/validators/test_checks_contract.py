@@ -17,7 +17,7 @@ from validators.run import Checker
 from validators.selftest import DEFECTS, RECORD, plant
 
 CHECKS = {check.name: check for check in all_checks()}
-UNIT_SUFFIXES = ("_m", "_rad", "_deg", "_m_s", "_s", "_lux", "_k", "_share", "_ev", "_px", "_hz", "margin")
+UNIT_SUFFIXES = ("_m", "_rad", "_deg", "_m_s", "_s", "_lux", "_k", "_share", "_ev", "_px", "_hz", "margin", "_factor")
 each_check = pytest.mark.parametrize("name", CHECKS)
 
 
@@ -39,7 +39,7 @@ def test_names_are_unique_and_tiers_ascend():
     assert len(CHECKS) == len(all_checks())
     tiers = [check.tier for check in all_checks()]
     assert tiers == sorted(tiers)
-    assert set(tiers) == {Tier.SPECIFICATION, Tier.GEOMETRY, Tier.PHYSICS, Tier.SEMANTICS}
+    assert set(tiers) == {Tier.SPECIFICATION, Tier.GEOMETRY, Tier.PHYSICS, Tier.OPTICS, Tier.SEMANTICS}
 
 
 @each_check
