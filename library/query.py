@@ -88,13 +88,21 @@ def ask(snapshot: Snapshot, sql: str) -> Answer:
         for setting in _LOCKED:  # before DuckDB sees the question: already its analysis would open files
             connection.execute(f"SET {setting}")
         _require_select(connection, sql)
-        named = frozenset(name.lower() for name in connection.get_table_names(sql))
+        named = _named(connection, sql)
         _offer(connection, snapshot, named)
         connection.execute(sql)
         columns = tuple(str(one[0]) for one in connection.description or ())
     except duckdb.Error as error:
         raise _explained(error, named) from None
     return Answer(columns, _rows(connection, named))
+
+
+def _named(connection: duckdb.DuckDBPyConnection, sql: str) -> frozenset[str]:
+    """Name the tables of a question; where DuckDB needs their columns to tell (`USING`), all that it might mean."""
+    try:
+        return frozenset(name.lower() for name in connection.get_table_names(sql))
+    except duckdb.BinderException:
+        return frozenset(re.findall(r"\w+", sql.lower())) & _KNOWN.keys()
 
 
 def _require_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:

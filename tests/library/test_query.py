@@ -56,6 +56,11 @@ def test_meters_come_one_a_target_and_camera_with_a_column_each(snapshot, scene_
         assert row[2:] == pytest.approx(known[2:], rel=1e-4)
 
 
+def test_tables_are_joined_by_a_column_of_one_name(snapshot):
+    sql = "SELECT DISTINCT axis FROM meters JOIN scenarios USING (scenario_id) JOIN verdicts USING (scenario_id) ORDER BY ALL"
+    assert answered(ask(snapshot, sql)) == [("lighting",), (None,)]
+
+
 @pytest.mark.parametrize("table", [*TABLES, "all_scenarios", "severities"])
 def test_every_table_can_be_asked_even_if_it_has_no_rows(table, snapshot):
     counted = "count(DISTINCT (scenario_id, camera))" if table == "meters" else "count(*)"
