@@ -57,7 +57,8 @@ def test_meters_come_one_a_target_and_camera_with_a_column_each(snapshot, scene_
 
 
 def test_tables_are_joined_by_a_column_of_one_name(snapshot):
-    sql = "SELECT DISTINCT axis FROM meters JOIN scenarios USING (scenario_id) JOIN verdicts USING (scenario_id) ORDER BY ALL"
+    joined = "meters JOIN scenarios USING (scenario_id) JOIN verdicts USING (scenario_id)"
+    sql = f"SELECT DISTINCT axis FROM {joined} ORDER BY ALL"
     assert answered(ask(snapshot, sql)) == [("lighting",), (None,)]
 
 
