@@ -19,6 +19,9 @@ from typing import Any
 Worker = Callable[[list[int]], list[Any]]
 """From some indices to one result each, in their order."""
 
+_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+"""What keeps numpy to one thread in each process: there are as many processes as cores."""
+
 _workers: list[Worker] = []
 """The worker of this process, once it was started."""
 
@@ -67,6 +70,8 @@ def run_ordered(
         while indices := demand.next_chunk(chunk, 0):
             yield from zip(indices, worker(indices), strict=True)
         return
+    for name in _ONE_THREAD:
+        os.environ.setdefault(name, "1")
     context, recipe = multiprocessing.get_context("forkserver" if forks else "spawn"), pickle.dumps(make_worker)
     if forks:
         context.set_forkserver_preload(["__main__", make_worker.__module__])  # imported once, not once a process
