@@ -15,25 +15,34 @@ def run(*arguments: str) -> str:
     return done.stdout
 
 
-def test_every_target_of_every_scene_is_measured_once(tmp_path, cell):
+def readings(folder: str) -> list[dict]:
+    asked = "SELECT * FROM meters ORDER BY scenario_id, camera, part"
+    return [json.loads(line) for line in run("library", "query", asked, folder, "--format", "json").splitlines()]
+
+
+def test_expand_measures_every_target_of_every_scene(tmp_path, cell):
     folder = str(tmp_path / "lib")
-    expand = ("expand", "--axis", "sensor", "--library", folder, "--processes", "1", "--usd", "lazy")
-    run(*expand, "--n", "2")
-    first = run("library", "measure", folder, "--processes", "1")
-    assert first.startswith("3 scenes measured, ")
+    run("expand", "--axis", "sensor", "--library", folder, "--processes", "1", "--usd", "lazy", "--n", "2")
     assert run("library", "measure", folder) == "every scene is measured; nothing to do\n"
-    run(*expand, "--n", "3")
-    assert run("library", "measure", folder, "--processes", "1").startswith("1 scenes measured, ")
-    asked = "SELECT scenario_id, camera, part FROM meters WHERE meter = 'visible_px' ORDER BY ALL"
-    rows = [json.loads(line) for line in run("library", "query", asked, folder, "--format", "json").splitlines()]
-    snapshot = VersionedLibrary.open(folder).at()
+    rows, snapshot = readings(folder), VersionedLibrary.open(folder).at()
     expected = {
         (row.scenario_id, camera.name, item.name)
         for row in snapshot.rows()
         for scenario in (snapshot.scenario(row),)
         for camera in scenario.cameras.cameras
         for item in scenario.layout.items
-        if cell.slots[item.name].role is Role.TARGET
+        if cell.slots[item.name].role is Role.TARGET and item.zone == "feed"
     }
     assert len(rows) == len(expected)
     assert {(row["scenario_id"], row["camera"], row["part"]) for row in rows} == expected
+
+
+def test_scenes_from_elsewhere_are_measured_when_asked_and_read_the_same(tmp_path):
+    folder, usd, other = (str(tmp_path / name) for name in ("lib", "usd", "other"))
+    run("expand", "--axis", "sensor", "--library", folder, "--processes", "1", "--n", "2")
+    run("library", "export", folder, "--output", usd)
+    run("library", "import", usd, other)
+    assert readings(other) == []
+    assert run("library", "measure", other, "--processes", "1").startswith("3 scenes measured, ")
+    assert readings(other) == readings(folder)
+    assert run("library", "measure", other) == "every scene is measured; nothing to do\n"
