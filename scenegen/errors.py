@@ -156,6 +156,17 @@ class ContactOverflow(SceneGenError, RuntimeError):
         )
 
 
+class PolicyError(SceneGenError, RuntimeError):
+    """A policy gave no usable answer; names it, what happened and what would be accepted.
+
+    An episode in which it happens ends as `policy_error`: neither success nor silent zeros.
+    """
+
+    def __init__(self, policy: str, reason: str, accepted: str) -> None:
+        self.policy, self.reason, self.accepted = policy, reason, accepted
+        super().__init__(f"policy {policy}: {reason} - accepted: {accepted}")
+
+
 class LibraryError(SceneGenError, OSError):
     """A library cannot be read or written; names the path and what to try."""
 
