@@ -1,5 +1,6 @@
 """What is particular to the axes that move or add items, or move fixtures and cameras."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -47,7 +48,7 @@ def test_pose_leaves_alone_what_leans_or_carries(ctx, bases, find):
 
 def test_pose_is_measured_in_the_feed_s_own_frame(ctx, bases, find):
     only_feed = ctx.cell.replaced(datums=tuple(d for d in ctx.cell.datums if d.fixture == "feed"))
-    inside = type(ctx)(only_feed, ctx.parts, ctx.settler, ctx.hidden_share)
+    inside = replace(ctx, cell=only_feed)
     shifted, _ = find(DATUM, bases[0], 5, inside, "shift")
     scene = POSE.vary(shifted, 1, ctx=ctx, rng=stream("small"))
     alone, both = POSE.measure(shifted, scene, ctx=ctx), POSE.measure(bases[0], scene, ctx=ctx)
@@ -99,7 +100,7 @@ def test_misplacement_comes_in_all_its_ways(ctx, bases):
 
 def test_misplacement_keeps_to_the_causes_that_the_plant_allows(ctx, bases):
     strict = ctx.cell.replaced(allowed_causes=("nominal", "foreign_object"))
-    inside = type(ctx)(strict, ctx.parts, ctx.settler, ctx.hidden_share)
+    inside = replace(ctx, cell=strict)
     scene = MISPLACEMENT.vary(bases[0], 4, ctx=inside, rng=stream("strict"))
     assert {item.cause for item in scene.layout.items} == {Cause.NOMINAL, Cause.FOREIGN_OBJECT}
     with pytest.raises(VariationFailed, match=r"\(no_parts\): the inventory cannot have 5 parts misplaced"):
@@ -108,7 +109,7 @@ def test_misplacement_keeps_to_the_causes_that_the_plant_allows(ctx, bases):
 
 def test_occlusion_needs_something_that_hides(ctx, bases):
     bare = ctx.cell.replaced(inventory=tuple(i for i in ctx.cell.inventory if i.role is Role.TARGET))
-    inside = type(ctx)(bare, ctx.parts, ctx.settler, ctx.hidden_share)
+    inside = replace(ctx, cell=bare)
     alone = with_items(bases[0], bases[0].layout.items[:1], cell=bare, parts=ctx.parts)
     with pytest.raises(VariationFailed, match=r"\(no_occluder\): nothing is left in the inventory that could hide"):
         OCCLUSION.vary(alone, 2, ctx=inside, rng=stream("bare"))
@@ -130,7 +131,7 @@ def test_a_datum_carries_what_lies_in_its_fixture(ctx, bases):
 
 
 def test_a_cell_without_datums_has_no_datum_axis(ctx, bases):
-    inside = type(ctx)(ctx.cell.replaced(datums=()), ctx.parts, ctx.settler, ctx.hidden_share)
+    inside = replace(ctx, cell=ctx.cell.replaced(datums=()))
     with pytest.raises(VariationFailed, match=r"\(no_datum\): the cell names no datum"):
         DATUM.vary(bases[0], 1, ctx=inside, rng=stream("none"))
 
