@@ -16,7 +16,8 @@ from scenegen.scenario import DistantLight, DomeLight, Light, RectLight, ShadowC
 FAR_M = 1e3
 """How far away a distant light is taken to be where a point of it is needed [m]."""
 
-GOLDEN = (5**0.5 - 1) / 2
+GOLDEN = 0.6180339887498949
+"""The golden section: its multiples, cut to [0, 1), spread most evenly."""
 SPOTS = 512
 """Points on a lamp where a share of it is counted: a card's edge is found to a five-hundredth of the lamp's side."""
 
