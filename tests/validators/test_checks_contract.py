@@ -39,7 +39,7 @@ def test_names_are_unique_and_tiers_ascend():
     assert len(CHECKS) == len(all_checks())
     tiers = [check.tier for check in all_checks()]
     assert tiers == sorted(tiers)
-    assert set(tiers) == {Tier.SPECIFICATION, Tier.GEOMETRY, Tier.PHYSICS, Tier.SEMANTICS}
+    assert set(tiers) == {Tier.SPECIFICATION, Tier.GEOMETRY, Tier.PHYSICS, Tier.OPTICS, Tier.SEMANTICS}
 
 
 @each_check
