@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,13 +11,17 @@ from scenegen.geometry import Array, look_at
 from scenegen.imaging.gbuffer import Vector
 from scenegen.imaging.light_set import AreaLight
 from scenegen.imaging.vectors import dot, minus, plus
-from scenegen.imaging.view import Viewer
 from scenegen.scenario import Camera, Layout
+
+if TYPE_CHECKING:  # casting rays takes embree, looking maps up does not
+    from scenegen.imaging.view import Viewer
 
 SIZE_PX = 192
 """Pixels along each side of a map: a millimetre or two each over a feed tray."""
 NEAR_M = 50.0
 """A light farther away is looked at from here [m], in its direction, its size shrunk in proportion."""
+FILLED = 0.94
+"""Share of a map's side that the points it spans take up."""
 _OFFSET_PX = 0.75
 """How far a point is lifted along its normal before it is looked up, in pixels of the map."""
 _BIAS_M = 5e-4
@@ -186,7 +190,7 @@ def _camera(eye: Array, middle: Array, receivers: Array, size_px: int) -> Camera
     local = (receivers - eye) @ pose.rotation
     plane = np.stack([local[:, 0], -local[:, 1]], axis=1) / np.maximum(-local[:, 2:], 1e-6)
     low, high = plane.min(axis=0), plane.max(axis=0)
-    focal = 0.94 * size_px / max(float((high - low).max()), 1e-6)
+    focal = FILLED * size_px / max(float((high - low).max()), 1e-6)
     principal = size_px / 2 - focal * (low + high) / 2
     return Camera(
         name="light",
