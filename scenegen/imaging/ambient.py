@@ -13,7 +13,10 @@ CEILING_SINE = 0.70710678
 _TAPS = (
     (1, 0), (0, 1), (2, -2), (-2, -2), (4, 1), (-1, 4), (5, -4), (-4, -6), (9, 2), (-2, 9), (8, -9), (-9, -7),
 )  # fmt: skip
-"""Neighbours that may stand in the way [px], each with the one opposite to it; near ones catch contacts."""
+"""Neighbours that may stand in the way [px of an image `_HEIGHT_PX` high], each with the one opposite to it; near ones
+catch contacts."""
+_HEIGHT_PX = 224
+"""Height of the images for which the neighbours were chosen [px]; in larger ones they stand as far apart in the scene."""
 _REACH_M = 0.03
 """Neighbours farther away count less and less [m]: about the height of a part or of a bin's wall."""
 _STEEP = 0.08
@@ -58,13 +61,15 @@ def open_shares(gbuffer: GBuffer, *, xp: Any) -> Any:
         gbuffer: What the pixels show.
         xp: Array namespace.
     """
-    margin = max(max(abs(x), abs(y)) for x, y in _TAPS)
+    step = max(round(gbuffer.height_px / _HEIGHT_PX), 1)
+    taps = [(step * x, step * y) for x, y in _TAPS]
+    margin = max(max(abs(x), abs(y)) for x, y in taps)
     position = [_padded(gbuffer.plane(values), margin, xp) for values in gbuffer.position]
     center = [gbuffer.plane(values) for values in gbuffer.position]
     normal = [gbuffer.plane(values) for values in gbuffer.normal]
     height, width = gbuffer.height_px, gbuffer.width_px
     hidden = None
-    for x, y in ((sign * x, sign * y) for x, y in _TAPS for sign in (1, -1)):
+    for x, y in ((sign * x, sign * y) for x, y in taps for sign in (1, -1)):
         rows, columns = slice(margin + y, margin + y + height), slice(margin + x, margin + x + width)
         dx, dy, dz = (there[:, rows, columns] - here for there, here in zip(position, center, strict=True))
         square = dx * dx + dy * dy + dz * dz + 1e-12

@@ -14,6 +14,12 @@ from scenegen.scenario import Scenario
 
 Floats = NDArray[np.float32]
 
+LEAN = 0.6
+"""How far the normals of a groove's sides lean toward its way out, held against path-traced threads.
+
+Light leaves a groove that way, whichever of its sides it met last; but the sides that face a lamp stay the brighter ones.
+"""
+
 
 class GBufferCaster:
     """Casts G-buffers of a cell's scenes; a part's ray structure is built once, a moved part costs its pose only.
@@ -132,8 +138,8 @@ class _GBufferCast:
 
 def _leaned(normals: Floats, outward: Floats, self_open: Floats) -> Floats:
     """Lean normals toward the way out of the grooves in which they lie, shapes [n, 3] and [n]."""
-    deep = groove_depth(self_open, np)[:, None]
-    mixed = normals + deep * (outward - normals)
+    lean = LEAN * groove_depth(self_open, np)[:, None]
+    mixed = normals + lean * (outward - normals)
     return mixed / np.sqrt(np.einsum("ij,ij->i", mixed, mixed))[:, None]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,11 @@ from scenegen.imaging.vectors import dot, minus, plus
 from scenegen.imaging.view import Viewer
 from scenegen.scenario import Camera, Layout
 
-SIZE_PX = 192
-"""Pixels along each side of a map: a millimetre or two each over a feed tray."""
+SIZE_PX, LARGEST_PX = 192, 1024
+"""Least and most pixels along each side of a map; the least are a millimetre or two each over a feed tray."""
+_FINENESS = 6.8
+"""Pixels of the map along a side for each receiver along a side: about as many as a pixel of the image has, where every
+eighth pixel each way is a receiver. Coarser maps leave teeth in shadows, finer ones nothing more to see."""
 NEAR_M = 50.0
 """A light farther away is looked at from here [m], in its direction, its size shrunk in proportion."""
 _OFFSET_PX = 0.75
@@ -52,7 +56,7 @@ class ShadowMap:
 
 
 def cast_shadow_map(
-    viewer: Viewer, layout: Layout, light: AreaLight, receivers: Array, *, size_px: int = SIZE_PX
+    viewer: Viewer, layout: Layout, light: AreaLight, receivers: Array, *, size_px: int | None = None
 ) -> ShadowMap:
     """Look at a layout from the middle of a light; the map spans the points that may receive shadows.
 
@@ -61,8 +65,10 @@ def cast_shadow_map(
         layout: What casts shadows; the table does not.
         light: The light, of one image.
         receivers: Points that may receive shadows [m], world frame, shape [n, 3].
-        size_px: Pixels along each side.
+        size_px: Pixels along each side; by default as many as suit the receivers, which are spread over the image.
     """
+    if size_px is None:
+        size_px = min(max(round(_FINENESS * math.sqrt(len(receivers))), SIZE_PX), LARGEST_PX)
     center, half_u, half_v = (_row(values) for values in (light.center, light.half_u, light.half_v))
     middle = (receivers.min(axis=0) + receivers.max(axis=0)) / 2
     toward = center - middle
