@@ -16,7 +16,7 @@ _TAPS = (
 """Neighbours that may stand in the way [px of an image `_HEIGHT_PX` high], each with the one opposite to it; near ones
 catch contacts."""
 _HEIGHT_PX = 224
-"""Height of the images for which the neighbours were chosen [px]; in larger ones they stand as far apart in the scene."""
+"""Height of the images for which the neighbours were chosen [px]; in larger ones they are as far apart in the scene."""
 _REACH_M = 0.03
 """Neighbours farther away count less and less [m]: about the height of a part or of a bin's wall."""
 _STEEP = 0.08
