@@ -240,7 +240,9 @@ class Report:
         }
         body = {**facts, "rows": self._rows, "agreement with numpy": self._checks}
         (self._folder / f"{self._name}.json").write_text(json.dumps(body, indent=1) + "\n", encoding="utf-8")
-        about = f"{facts['date']}, `{facts['command']}`, {facts['device']}, torch {facts['torch']}, CUDA {facts['cuda']},"
+        about = (
+            f"{facts['date']}, `{facts['command']}`, {facts['device']}, torch {facts['torch']}, CUDA {facts['cuda']},"
+        )
         lines = ["# Many worlds on a GPU", "", f"{about} Python {facts['python']}.", "", *table(self._rows), ""]
         if self._checks:
             lines += [f"Against numpy, the first {CHECKED} worlds:", "", *table(self._checks), ""]

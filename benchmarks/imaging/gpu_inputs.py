@@ -96,7 +96,7 @@ def flat(name: str, value: Any) -> Mapping[str, Any]:
         pairs = {field.name: getattr(value, field.name) for field in fields(value)}
     elif hasattr(value, "_asdict"):
         pairs = value._asdict()
-    elif isinstance(value, tuple) and value and isinstance(value[0], np.ndarray | tuple) or is_record(value):
+    elif (isinstance(value, tuple) and value and isinstance(value[0], np.ndarray | tuple)) or is_record(value):
         pairs = {str(index): one for index, one in enumerate(value)}
     else:
         return {} if value is None else {name: np.asarray(value)}

@@ -76,6 +76,16 @@ def test_a_small_light_casts_the_sharp_outline_of_a_nut(viewer, one_nut, catalog
     assert np.isin(lit.ravel(), (0, 1)).mean() > 0.9
 
 
+def test_maps_of_larger_images_are_finer(viewer, one_nut):
+    """Receivers are every eighth pixel of an image each way."""
+    light = _area(one_nut, _square((0.5, 0.0, 0.0), 0.1)).areas[0]
+    sizes = [
+        cast_shadow_map(viewer, one_nut.layout, light, _plane((0.5, 0.0, 0.0), 0.1, count)[0]).size_px
+        for count in (14, 28, 56, 112, 300)
+    ]
+    assert sizes == [192, 192, 381, 762, 1024]
+
+
 def test_a_wide_light_casts_a_wide_soft_shadow(viewer, one_nut):
     sharp, soft = (_shares(viewer, one_nut, side)[0] for side in (0.002, 0.2))
     partial = [((lit > 0.1) & (lit < 0.9)).sum() for lit in (sharp, soft)]
