@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from scenegen.imaging.blockers import Blockers, Trays, Micropolygons, Placed, blockers_of, placed
+from scenegen.imaging.blockers import Blockers, Micropolygons, Placed, Trays, blockers_of, placed
 from scenegen.imaging.exposure import Gain
 from scenegen.imaging.gbuffer import GBuffer, Vector
 from scenegen.imaging.light_set import Ambient, AreaLight, LightSet, SurfaceSet
