@@ -17,7 +17,7 @@ from scenegen.scenario import Scenario
 
 Floats = NDArray[np.float32]
 
-LEAN = 0.6
+LEAN = 0.85
 """How far the normals of a groove's sides lean toward its way out, held against path-traced threads.
 
 Light leaves a groove that way, whichever of its sides it met last; but sides that face a lamp stay the brighter ones.

@@ -22,7 +22,7 @@ from scenegen.imaging.light_set import AreaLight, LightSet, SurfaceSet
 from scenegen.imaging.quad_light import corners_of, gloss, highlight, lambert, mirror_point
 from scenegen.imaging.vectors import Frame, frame_about, minus, plus, product, times, unit
 
-GROOVE_ROUGHNESS = 0.65
+GROOVE_ROUGHNESS = 0.5
 """Roughness of a threaded face as a whole, held against path-traced threads."""
 ALIKE = 0.5
 """How far neighbours of a matt surface have its colour: all of them within a bin, few of them beside one."""
@@ -53,7 +53,7 @@ class Points:
     surround: Vector
     """Share of even light from all around that is mirrored, by linear colour."""
     self_open: Any
-    """Share of the surroundings that the instance itself leaves open, grooves of metal taken as a whole; None: all."""
+    """Share of the surroundings that the instance itself leaves open; None: all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +93,9 @@ def points_of(
     shown = xp.asarray(instance >= 0, dtype=metallic.dtype)
     self_open = None if gbuffer.self_open is None else pick(gbuffer.self_open, pixels, xp=xp)
     if self_open is not None:
-        # Light that a metal's groove returns has met its other side too: both scatter it, and neither is lost.
+        # Light that a metal groove returns has met its other side too, and both scatter it.
         deep = metallic * groove_depth(self_open, xp)
         roughness = roughness + deep * xp.clip(GROOVE_ROUGHNESS - roughness, 0.0, None)
-        self_open = self_open + deep * (1 - self_open)
     whole, edge = mirrored_shares(view[2], roughness, xp)
     dull = (1 - metallic) * shown
     base = plus((DIELECTRIC * (1 - metallic),) * 3, color, metallic)
