@@ -10,6 +10,8 @@ from isaaclab.sim import CuboidCfg, UsdFileCfg, UsdPhysicsCollisionCfg
 from isaaclab_newton.physics import MJWarpSolverCfg, NewtonCfg, NewtonShapeCfg
 from isaaclab_newton.sim.schemas import MujocoRigidBodyCfg
 
+from evaluator.isaac.arm_cfg import arm_cfg
+from evaluator.isaac.robot_asset import RobotAsset
 from scenegen.cell import Cell, PhysicsModel
 from scenegen.geometry import Pose
 from scenegen.nominal import nominal_fixtures
@@ -21,7 +23,8 @@ CONTACTS_PER_WORLD = 600
 PARKING = (0.3, -5.0)
 """Absent parts float this far apart along X [m] at this height [m], each at its own place: two at one place explode."""
 _PREFIX = "Fixed_"
-_SLOT = "Slot_"
+SLOT = "Slot_"
+"""How prims of slots begin."""
 
 Box = tuple[str, tuple[float, float, float]]
 """Fixture that a box belongs to, and the box's centre in the fixture's frame [m]."""
@@ -49,7 +52,9 @@ def physics_cfg(physics: PhysicsModel) -> NewtonCfg:
     return NewtonCfg(solver_cfg=solver, default_shape_cfg=shape)
 
 
-def scene_cfg(cell: Cell, parts: Catalogue, folder: Path, *, worlds: int) -> InteractiveSceneCfg:
+def scene_cfg(
+    cell: Cell, parts: Catalogue, folder: Path, *, worlds: int, robot: RobotAsset | None = None
+) -> InteractiveSceneCfg:
     """Describe the worlds of a cell.
 
     Args:
@@ -57,11 +62,12 @@ def scene_cfg(cell: Cell, parts: Catalogue, folder: Path, *, worlds: int) -> Int
         parts: Its parts; their USD files are written into `folder`.
         folder: Where the part files go.
         worlds: Number of worlds; all stand at the origin, since worlds do not meet.
+        robot: The cell's robot; none for worlds in which only parts move.
     """
     scene = InteractiveSceneCfg(num_envs=worlds, env_spacing=0.0, replicate_physics=True)
     table = cell.table
     half = (table.size_m[0] / 2, table.size_m[1] / 2, table.size_m[2] / 2)
-    assets = {"table": _box_cfg("table", half, table.pose_top_to_world, (0.0, 0.0, -half[2]))}
+    assets: dict[str, AssetBaseCfg] = {"table": _box_cfg("table", half, table.pose_top_to_world, (0.0, 0.0, -half[2]))}
     for fixture in nominal_fixtures(cell):
         for box, (size, center) in cell.containers[fixture.name].boxes().items():
             name = f"{fixture.name}_{box}"
@@ -74,6 +80,8 @@ def scene_cfg(cell: Cell, parts: Catalogue, folder: Path, *, worlds: int) -> Int
         slot_prim(index): _slot_cfg(slot_prim(index), files[item.part], parking_pose(index))
         for index, item in enumerate(cell.slots.values())
     }
+    if robot is not None:
+        assets["robot"] = arm_cfg(cell.robot, robot)
     # Isaac Lab reads a scene from the attributes of its description.
     for name, asset in {**assets, "slots": RigidObjectCollectionCfg(rigid_objects=slots)}.items():
         setattr(scene, name, asset)
@@ -91,7 +99,7 @@ def fixed_boxes(cell: Cell) -> dict[str, Box]:
 
 def slot_prim(index: int) -> str:
     """Return the prim name of a slot, by its place in the inventory."""
-    return f"{_SLOT}{index:02d}"
+    return f"{SLOT}{index:02d}"
 
 
 def parking_pose(index: int) -> Pose:

@@ -17,7 +17,7 @@ from isaaclab.sim import SimulationCfg, SimulationContext
 from isaaclab_newton.physics import NewtonManager
 from newton import ModelFlags
 
-from evaluator.isaac.stage import CONTACTS_PER_WORLD, fixed_boxes, parking_pose, physics_cfg, scene_cfg, slot_prim
+from evaluator.isaac.stage import CONTACTS_PER_WORLD, SLOT, fixed_boxes, parking_pose, physics_cfg, scene_cfg, slot_prim
 from scenegen.cell import Cell
 from scenegen.errors import ContactOverflow, InvalidOption
 from scenegen.geometry import Array, Pose, quat_to_matrix
@@ -166,8 +166,9 @@ class IsaacWorlds:
         for body, (label, world) in enumerate(
             zip(self._model.body_label, self._model.body_world.numpy().tolist(), strict=True)
         ):
-            slot = self._slots[int(label.rpartition("_")[2])]
-            floating[body] = 0.0 if slot in present[world] else 1.0
+            name = label.rpartition("/")[2]
+            if name.startswith(SLOT):
+                floating[body] = 0.0 if self._slots[int(name.removeprefix(SLOT))] in present[world] else 1.0
         self._model.mujoco.gravcomp.assign(floating)
         NewtonManager.add_model_change(ModelFlags.BODY_INERTIAL_PROPERTIES)
 
