@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
+from operator import eq
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -211,13 +212,34 @@ class PhysicsModel(Record):
 
 
 class Limits(Record):
-    """What the line asks of an episode and of a scene."""
+    """What the line asks of an episode and of a scene.
+
+    From `saturated_share` on: what a person needs in one of the cameras to sort a target by its picture.
+    """
 
     takt_s: Positive
     contact_force_n: Positive
     """Largest contact force that the robot may apply [N]."""
     hidden_share: Share = 0.9
     """Largest share of a target's outline that may be hidden from the overhead camera."""
+    saturated_share: Share = Field(default=0.95, exclude_if=partial(eq, 0.95))
+    """Largest share of a target's pixels that may be saturated where the feed under it is saturated, too.
+
+    A white part on a ground that is not white is sorted by its outline: of washers that mirror the lamp, 97 % may be
+    saturated. 5 % of the 60 to 80 pixels of a small part are the 4 that are seen at all (Johnson 1958).
+    """
+    luminance: Share = Field(default=0.002, exclude_if=partial(eq, 0.002))
+    """Least mean luminance of a target; 1 is saturated white [1].
+
+    0.002 is 7 of 255 steps above black, and a fifth of the flare on a screen (1 % of white where sRGB is meant to be
+    viewed, IEC 61966-2-1): what is darker drowns in it.
+    """
+    snr_db: Real = Field(default=3.0, exclude_if=partial(eq, 3.0))
+    """Least signal-to-noise ratio of a target's pixels at its mean luminance [dB].
+
+    3 dB, 1.41, is what 50 pixels need that differ from their ground by half of their luminance, to be seen for certain:
+    five times the noise of their mean (Rose 1948, The sensitivity performance of the human eye).
+    """
 
 
 class Cell(Record):

@@ -7,6 +7,7 @@ from importlib.metadata import version
 
 from scenegen.verdict import CheckPlan, PlannedCheck
 from validators.check import Check
+from validators.exposed import EXPOSED
 from validators.geometry import FLOATING, OVERLAP
 from validators.grasp import GRASP
 from validators.hidden import HIDDEN
@@ -14,7 +15,9 @@ from validators.instruction import INSTRUCTION, LEAK
 from validators.looks import BIN_LOOKS
 from validators.observable import OBSERVABLE
 from validators.placed import OUTSIDE, REACH
+from validators.resolved import RESOLVED
 from validators.rules import CAPACITY, CAUSES, SORT_RULE
+from validators.seen import SEEN
 from validators.settled import SETTLED
 from validators.spec_image import SPEC_CAMERAS, SPEC_SENSOR
 from validators.spec_lights import SPEC_LIGHTS
@@ -40,6 +43,9 @@ CHECKS: tuple[Check, ...] = (
     GRASP,
     HIDDEN,
     SETTLED,
+    SEEN,
+    EXPOSED,
+    RESOLVED,
     OBSERVABLE,
     SORT_RULE,
     CAPACITY,

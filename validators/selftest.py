@@ -19,11 +19,14 @@ from validators.defect import Defect
 from validators.defects_facets import FACET_DEFECTS
 from validators.defects_layout import LAYOUT_DEFECTS
 from validators.defects_observable import OBSERVABLE_DEFECTS
+from validators.defects_optics import OPTICS_DEFECTS
 from validators.intervals import Rate
 from validators.plan import all_checks
 from validators.run import Checker
 
-DEFECTS: dict[str, Defect] = {defect.name: defect for defect in (*LAYOUT_DEFECTS, *FACET_DEFECTS, *OBSERVABLE_DEFECTS)}
+DEFECTS: dict[str, Defect] = {
+    defect.name: defect for defect in (*LAYOUT_DEFECTS, *FACET_DEFECTS, *OPTICS_DEFECTS, *OBSERVABLE_DEFECTS)
+}
 """Every kind of defect that can be planted."""
 
 RECORD = "record"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from typing import Protocol
 
 import numpy as np
 
+from scenegen.axes.kept import Kept
 from scenegen.cell import Cell
 from scenegen.errors import VariationFailed
 from scenegen.geometry import Array
@@ -48,6 +49,8 @@ class AxisContext:
     hidden_share: HiddenShare
     metered: Metered
     """Measures what cameras see of the targets."""
+    kept: Kept = field(default_factory=Kept, compare=False, repr=False)
+    """What axes have computed of the last few scenes."""
 
     @classmethod
     def of(cls, cell: Cell, parts: Catalogue, *, settler: Settler | None = None) -> AxisContext:

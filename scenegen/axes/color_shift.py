@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from scenegen.axes.axis import Axis, AxisContext, Severity, band, draw
-from scenegen.axes.colors import along, color_difference, share_at, surface_difference
+from scenegen.axes.aim import Aim
+from scenegen.axes.appearance import Appearance, appearance_of
+from scenegen.axes.axis import Axis, AxisContext, Severity, limits
+from scenegen.axes.colors import along, color_difference, differences, share_at, surface_difference
 from scenegen.axes.items import targets_in, with_surfaces
+from scenegen.axes.shown import target_pixels
 from scenegen.errors import VariationFailed
-from scenegen.optical import Stain
+from scenegen.geometry import Array
+from scenegen.optical import Color, Stain
+from scenegen.record import once_per_value
 from scenegen.scenario import Facet, Item, Look, Scenario, Surface
 from scenegen.units import Quantity, Unit
 
 NAME = "color_shift"
 
-DIFFERENCE = Severity(
+SEEN = Severity(
     "color_difference",
     Unit.DELTA_E,
     0.0,
     0.0,
-    25.0,
-    "largest CIEDE2000 of a part's colour against the base's, under the nominal white, over its area",
+    20.0,
+    "largest CIEDE2000 of a target's mean colour against the base's, in the first fixed camera, under nominal light",
     least=1.0,
 )
+DIFFERENCE = Severity(
+    "surface_difference",
+    Unit.DELTA_E,
+    0.0,
+    0.0,
+    25.0,
+    "largest CIEDE2000 of a part's base colour against the base scene's, under the nominal white, over its area",
+    graded=False,
+)
+"""What a single surface is held to, without a picture."""
 
 RUST = Look(color=(0.26, 0.11, 0.045), roughness=0.9)
 PAINTS = (
@@ -55,37 +72,120 @@ PATCH_M = (0.002, 0.008)
 """Range of the size of patches [m]."""
 FIELD = 64.0
 """How far apart, in patch sizes, parts may lie in the field of patches."""
+PALETTE = tuple(dict.fromkeys((*PAINTS, *OXIDES, *STAINS)))
+"""All of these looks."""
+GUESSES = 4
+"""Most extents of one cover that are tried."""
+STEPS = 32
+"""Into how many pieces the way to a full cover is cut to foretell what comes of a part of it."""
+DIGITS = 2
+"""To how many digits the share that stains cover is told: nobody sees more."""
+
+
+@dataclass(frozen=True)
+class Cover:
+    """Something that may cover some targets to any extent up to the most."""
+
+    targets: tuple[Surface, ...]
+    """The targets' surfaces before."""
+    look: Look
+    most: float
+    laid: Callable[[float], list[Surface]]
+    """From an extent in (0, most] to the covered surfaces."""
 
 
 def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Coat all targets of one kind in the feed with paint or oxide, or stain some targets, to the asked difference."""
-    targets = targets_in(scenario, ctx.cell)
-    if not targets:
-        raise VariationFailed(NAME, level, "no_target", "no target lies in the feed")
-    value = draw(DIFFERENCE, level, cell=ctx.cell, axis=NAME, rng=rng)
-    near, far = band(DIFFERENCE, level, cell=ctx.cell, axis=NAME, upward=True)
+    aim = Aim.drawn(SEEN, level, cell=ctx.cell, axis=NAME, rng=rng)
+    if not target_pixels(scenario, ctx).names:
+        raise VariationFailed(NAME, level, "no_target", "the camera shows no target in the feed")
     surfaces = {surface.subject: surface for surface in scenario.surfaces.surfaces}
-    for changed in _candidates(targets, surfaces, value, rng):
-        if all(near < surface_difference(surfaces[one.subject], one) <= far for one in changed):
+    canvas = Canvas(surfaces, appearance_of(scenario, ctx, palette=PALETTE))
+    farthest = limits(DIFFERENCE, cell=ctx.cell, axis=NAME)[1]
+    for cover in _covers(targets_in(scenario, ctx.cell), surfaces, farthest, rng):
+        changed = canvas.covered(cover, aim)
+        if changed is not None:
             return with_surfaces(scenario, changed)
-    raise VariationFailed(NAME, level, "no_color", f"no coat or stain is {value:.1f} {DIFFERENCE.unit} away")
+    raise aim.failed("no_color")
 
 
-def _candidates(
-    targets: Sequence[Item], surfaces: dict[str, Surface], value: float, rng: np.random.Generator
-) -> Iterator[list[Surface]]:
-    """Yield changed surfaces of some targets, in random order of how and with what."""
+class Canvas:
+    """The targets of one scene, before anything covers them."""
+
+    def __init__(self, surfaces: Mapping[str, Surface], seen: Appearance) -> None:
+        self._surfaces, self._seen = surfaces, seen
+        self._bare = seen.colors(surfaces)
+
+    def covered(self, cover: Cover, aim: Aim) -> list[Surface] | None:
+        """Cover targets as far as hits the aim in the picture; None where they cannot be.
+
+        How far is foretold, and mended by what the picture makes of it.
+        """
+        extents = np.linspace(0.0, cover.most, STEPS + 1)
+        foretold = self._foretold(cover, extents)
+        wanted = aim.asked
+        for _ in range(GUESSES):
+            if wanted > foretold.max():
+                aim.miss("too faint")
+                return None
+            changed = cover.laid(_first_at(wanted, extents, foretold))
+            after = self._seen.colors({**self._surfaces, **{surface.subject: surface for surface in changed}})
+            reached = float(differences(self._bare, after).max())
+            if aim.hit(reached):
+                return changed
+            if reached <= 0.0:
+                break
+            wanted *= aim.asked / reached
+        aim.miss("missed")
+        return None
+
+    def _foretold(self, cover: Cover, extents: Array) -> Array:
+        """Foretell the largest difference that extents make, shape [len(extents)], by mixing bare and full colours."""
+        subjects = {surface.subject for surface in cover.targets}
+        chosen = [index for index, name in enumerate(self._seen.shown.names) if name in subjects]
+        if not chosen:
+            return np.zeros(len(extents))
+        start, end = self._bare[chosen], self._seen.colors_in(cover.look)[chosen]
+        return differences(start, start + extents[:, None, None] * (end - start)).max(axis=1)
+
+
+def _first_at(wanted: float, extents: Array, foretold: Array) -> float:
+    """Return the least extent at which a difference is foretold; the first is 0 and makes none."""
+    end = int(np.argmax(foretold >= wanted))
+    part = (wanted - foretold[end - 1]) / (foretold[end] - foretold[end - 1])
+    return float(extents[end - 1] + part * (extents[end] - extents[end - 1]))
+
+
+def _covers(
+    targets: Sequence[Item], surfaces: Mapping[str, Surface], farthest: float, rng: np.random.Generator
+) -> Iterator[Cover]:
+    """Yield covers of some targets, in random order of how and with what.
+
+    Args:
+        targets: The targets in the feed.
+        surfaces: Surfaces by subject.
+        farthest: Greatest difference of a surface's own colour [dE2000].
+        rng: Source of randomness.
+    """
     for kind in rng.permutation(3).tolist():
-        chosen = _some(targets, rng) if kind == 2 else _batch(targets, rng)
-        coats = (PAINTS, OXIDES, STAINS)[kind]
+        stains, coats = kind == 2, (PAINTS, OXIDES, STAINS)[kind]
+        chosen = tuple(surfaces[item.name] for item in (_some if stains else _batch)(targets, rng))
+        bare = {surface.mean_color for surface in chosen}
         for look in (coats[index] for index in rng.permutation(len(coats)).tolist()):
-            if kind == 2:
-                changed = [_stained(surfaces[item.name], look, value, rng) for item in chosen]
+            if stains:
+                most = min(MOST_STAINED, *(farthest / max(color_difference(one, look.color), farthest) for one in bare))
+                phases, patch_m = rng.uniform(0.0, FIELD, (len(chosen), 3)), float(rng.uniform(*PATCH_M))
+                yield Cover(chosen, look, most, partial(_stained, chosen, look, phases, patch_m))
             else:
-                changed = [_coated(surfaces[item.name], look, value) for item in chosen]
-            whole = [surface for surface in changed if surface is not None]
-            if len(whole) == len(changed):
-                yield whole
+                most = min(_thickest(one, look.color, farthest) for one in bare)
+                yield Cover(chosen, look, most, partial(_coated, chosen, look))
+
+
+@once_per_value
+def _thickest(bare: Color, coat: Color, farthest: float) -> float:
+    """Return to which extent a coat may cover a colour so that it stays within a difference; at most 1."""
+    share = share_at(bare, np.subtract(coat, bare), difference=farthest)
+    return 1.0 if share is None else share
 
 
 def _batch(targets: Sequence[Item], rng: np.random.Generator) -> list[Item]:
@@ -101,51 +201,63 @@ def _some(targets: Sequence[Item], rng: np.random.Generator) -> list[Item]:
     return [targets[index] for index in sorted(rng.permutation(len(targets))[:count].tolist())]
 
 
-def _coated(surface: Surface, coat: Look, value: float) -> Surface | None:
-    """Cover a surface so thinly that it is a difference away from before; None where even a full coat is nearer."""
-    look = surface.look
-    share = share_at(look.color, np.subtract(coat.color, look.color), difference=value)
-    if share is None:
-        return None
-    thin = Look(
-        color=along(look.color, coat.color, share),
-        metallic=look.metallic + share * (coat.metallic - look.metallic),
-        roughness=look.roughness + share * (coat.roughness - look.roughness),
-    )
-    return surface.replaced(look=thin)
+def _coated(surfaces: Sequence[Surface], coat: Look, extent: float) -> list[Surface]:
+    """Cover surfaces with a coat, so thinly that they look like it to an extent."""
+    thin: dict[Look, Look] = {}
+    for look in (surface.look for surface in surfaces):
+        thin[look] = Look(
+            color=along(look.color, coat.color, extent),
+            metallic=look.metallic + extent * (coat.metallic - look.metallic),
+            roughness=look.roughness + extent * (coat.roughness - look.roughness),
+        )
+    return [surface.replaced(look=thin[surface.look]) for surface in surfaces]
 
 
-def _stained(surface: Surface, look: Look, value: float, rng: np.random.Generator) -> Surface | None:
-    """Cover as much of a surface as makes the difference; None where that is too much of it."""
-    phase = tuple(rng.uniform(0.0, FIELD, 3).tolist())
-    patch_m = float(rng.uniform(*PATCH_M))
-    apart = color_difference(surface.mean_color, look.color)
-    if value > MOST_STAINED * apart:
-        return None
-    stain = Stain(
-        color=look.color,
-        metallic=look.metallic,
-        roughness=look.roughness,
-        share=value / apart,
-        patch_m=patch_m,
-        phase=phase,
-    )
-    return surface.replaced(stain=stain)
+def _stained(surfaces: Sequence[Surface], look: Look, phases: Array, patch_m: float, extent: float) -> list[Surface]:
+    """Cover a share of surfaces with stains."""
+    share = min(MOST_STAINED, float(f"{extent:.{DIGITS}g}"))
+    stains = [
+        Stain(
+            color=look.color,
+            metallic=look.metallic,
+            roughness=look.roughness,
+            share=share,
+            patch_m=patch_m,
+            phase=(x, y, z),
+        )
+        for x, y, z in phases.tolist()
+    ]
+    return [surface.replaced(stain=stain) for surface, stain in zip(surfaces, stains, strict=True)]
+
+
+def _difference(base: Scenario, varied: Scenario, ctx: AxisContext) -> float:
+    """Largest CIEDE2000 of a target that both scenes have, in the varied scene's picture."""
+    before = {surface.subject: surface for surface in base.surfaces.surfaces}
+    after = {surface.subject: surface for surface in varied.surfaces.surfaces}
+    if all(before[name] == after[name] for name in before if name in after):
+        return 0.0
+    seen = appearance_of(varied, ctx, palette=PALETTE)
+    apart = differences(seen.colors({**after, **before}), seen.colors(after))
+    known = [value for name, value in zip(seen.shown.names, apart.tolist(), strict=True) if name in before]
+    return max(known, default=0.0)
 
 
 def measure(base: Scenario, varied: Scenario, *, ctx: AxisContext) -> tuple[Quantity, ...]:
-    """Measure the greatest change of colour of any item that both scenes have."""
+    """Measure the greatest change of any target that both scenes have: in the picture, and of its surface alone."""
     items = {item.name for item in base.layout.items}
     before = {surface.subject: surface for surface in base.surfaces.surfaces if surface.subject in items}
     apart = [surface_difference(before[s.subject], s) for s in varied.surfaces.surfaces if s.subject in before]
-    return (Quantity(name=DIFFERENCE.name, value=max(apart, default=0.0), unit=DIFFERENCE.unit),)
+    return (
+        Quantity(name=SEEN.name, value=_difference(base, varied, ctx), unit=SEEN.unit),
+        Quantity(name=DIFFERENCE.name, value=max(apart, default=0.0), unit=DIFFERENCE.unit),
+    )
 
 
 COLOR_SHIFT = Axis(
     name=NAME,
     doc="A batch of parts has another paint or is oxidised, or parts are stained with rust, oil, coolant or ink.",
     touches=frozenset({Facet.SURFACES}),
-    severities=(DIFFERENCE,),
+    severities=(SEEN, DIFFERENCE),
     aliases=("Colosseum: MO color", "Colosseum: MO texture", "ColosseumV2: MO color"),
     change=change,
     measure=measure,

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 
-from scenegen.axes.axis import Axis, AxisContext, Severity, band, draw
-from scenegen.axes.highlights import (
-    TargetPixels,
-    exposed,
-    luminance_for,
-    saturated_shares,
-    target_pixels,
-)
+from scenegen.axes.aim import Aim
+from scenegen.axes.axis import Axis, AxisContext, Severity
+from scenegen.axes.highlights import added_by, exposed, luminance_for, saturated_shares
 from scenegen.axes.lamp import corners_of
+from scenegen.axes.shown import TargetPixels, target_pixels
 from scenegen.axes.view import out_of_view
 from scenegen.errors import VariationFailed
-from scenegen.geometry import Pose, quat_between
+from scenegen.geometry import Array, Pose, quat_between
 from scenegen.scenario import Facet, Lights, RectLight, Scenario
 from scenegen.units import Quantity, Unit
 
 NAME = "glare"
-TRIES = 24
+TRIES = 48
+"""Most lamps that are looked at."""
+GUESSES = 2
+"""Most luminances of one lamp that are tried."""
 
 SATURATED = Severity(
     "saturated_share",
@@ -54,41 +51,54 @@ UNIT_NIT = 1000.0
 
 def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Hang a lamp near the mirror direction of a target, as bright as saturates the asked share of its pixels."""
+    aim = Aim.drawn(SATURATED, level, cell=ctx.cell, axis=NAME, rng=rng)
     shown = target_pixels(scenario, ctx)
     if not shown.names:
         raise VariationFailed(NAME, level, "no_target", "the camera shows no target in the feed")
-    near, far = band(SATURATED, level, cell=ctx.cell, axis=NAME, upward=True)
     lit = exposed(scenario, shown, ctx)
-    failed: Counter[str] = Counter()
     for _ in range(TRIES):
         lamp = _lamp(scenario, shown, ctx, rng)
         if lamp is None:
-            failed["in view or too low"] += 1
+            aim.miss("in view or too low")
             continue
-        alone = scenario.varied(lights=_with(scenario, lamp, only=True))
-        added = exposed(alone, shown, ctx) / UNIT_NIT
-        value = draw(SATURATED, level, cell=ctx.cell, axis=NAME, rng=rng)
-        luminance = luminance_for(lit, added, shown, least=value, most=far, range_nit=RANGE_NIT)
+        found = _lit_by(lamp, scenario, lit, aim, ctx)
+        if found is not None:
+            return found
+    raise aim.failed("no_glare")
+
+
+def _lit_by(lamp: RectLight, scenario: Scenario, lit: Array, aim: Aim, ctx: AxisContext) -> Scenario | None:
+    """Make a lamp as bright as hits the aim; None where it cannot.
+
+    A first guess leaves out shadows and what other things reflect: it costs little and tells most lamps that cannot.
+    The second is from a picture of the first, and exact, since light adds up.
+    """
+    shown = target_pixels(scenario, ctx)
+    added = added_by(lamp, scenario, shown, ctx)
+    for _ in range(GUESSES):
+        luminance = luminance_for(lit, added, shown, aim, range_nit=RANGE_NIT)
         if luminance is None:
-            failed["not by a lamp"] += 1
-            continue
-        varied = scenario.varied(lights=_with(scenario, lamp.replaced(luminance_nit=luminance)))
-        if near < _growth(scenario, varied, ctx) <= far:
+            aim.miss("not by a lamp")
+            return None
+        varied = _with(scenario, lamp.replaced(luminance_nit=luminance))
+        share, pixels = _growth(scenario, varied, ctx)
+        if aim.hit(share, pixels=pixels):
             return varied
-        failed["missed"] += 1
-    raise VariationFailed(NAME, level, "no_glare", f"{TRIES} lamps tried, {dict(failed)}")
+        added = (exposed(varied, shown, ctx) - lit) / luminance
+    aim.miss("missed")
+    return None
 
 
 def _lamp(scenario: Scenario, shown: TargetPixels, ctx: AxisContext, rng: np.random.Generator) -> RectLight | None:
     """Draw a lamp in the mirror direction of some pixel of a target; None where a camera would see it or it is low."""
     owned = np.flatnonzero(shown.owners == int(rng.integers(len(shown.names))))
     pixel = int(owned[int(rng.integers(len(owned)))])
-    direction = shown.mirrored()[pixel] + rng.normal(0.0, SPREAD_RAD, 3)
+    direction = shown.mirrored(pixel) + rng.normal(0.0, SPREAD_RAD, 3)
     direction = direction / np.linalg.norm(direction)
     distance, size = float(rng.uniform(*DISTANCE_M)), float(rng.uniform(*SIZE_M))
     if direction[2] < STEEPEST:
         return None
-    pose = Pose.of(shown.positions[pixel] + distance * direction, quat_between((0, 0, 1), direction))
+    pose = Pose.of(shown.positions(pixel) + distance * direction, quat_between((0, 0, 1), direction))
     lamp = RectLight(
         name=f"glare_{len(scenario.lights.lights)}",
         luminance_nit=UNIT_NIT,
@@ -103,21 +113,28 @@ def _lamp(scenario: Scenario, shown: TargetPixels, ctx: AxisContext, rng: np.ran
     return lamp if hung and unseen else None
 
 
-def _with(scenario: Scenario, lamp: RectLight, *, only: bool = False) -> Lights:
-    others = () if only else scenario.lights.lights
-    return Lights(lights=(*others, lamp), shadow_casters=scenario.lights.shadow_casters)
+def _with(scenario: Scenario, lamp: RectLight) -> Scenario:
+    lights = scenario.lights
+    return scenario.varied(lights=Lights(lights=(*lights.lights, lamp), shadow_casters=lights.shadow_casters))
 
 
-def _growth(base: Scenario, varied: Scenario, ctx: AxisContext) -> float:
+def _growth(base: Scenario, varied: Scenario, ctx: AxisContext) -> tuple[float, int]:
+    """Largest growth of a target's saturated share, and how many pixels show that target [px]."""
     if base.lights == varied.lights and base.layout == varied.layout:
-        return 0.0
+        return 0.0, 1
     before, after = saturated_shares(base, ctx), saturated_shares(varied, ctx)
-    return max((after[name] - before[name] for name in after if name in before), default=0.0)
+    grown = {name: after[name] - before[name] for name in after if name in before}
+    if not grown:
+        return 0.0, 1
+    worst = max(grown, key=lambda name: grown[name])
+    shown = target_pixels(varied, ctx)
+    return grown[worst], int(shown.counts[shown.names.index(worst)])
 
 
 def measure(base: Scenario, varied: Scenario, *, ctx: AxisContext) -> tuple[Quantity, ...]:
     """Measure by how much the saturated share of any target has grown."""
-    return (Quantity(name=SATURATED.name, value=max(0.0, _growth(base, varied, ctx)), unit=SATURATED.unit),)
+    growth, _ = _growth(base, varied, ctx)
+    return (Quantity(name=SATURATED.name, value=max(0.0, growth), unit=SATURATED.unit),)
 
 
 GLARE = Axis(

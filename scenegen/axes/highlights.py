@@ -6,88 +6,70 @@ that each pixel stands for itself. Light is linear: a pixel saturates at one lum
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
+from scenegen.axes.aim import Aim
 from scenegen.axes.axis import AxisContext
-from scenegen.axes.items import targets_in
-from scenegen.cell import Cell
+from scenegen.axes.shown import TargetPixels, judging_camera, target_pixels
+from scenegen.facet import Facet
 from scenegen.geometry import Array
+from scenegen.imaging.coat import coats_of
 from scenegen.imaging.exposure import nominal_gain
 from scenegen.imaging.photo import sensor_gain
-from scenegen.scenario import CameraSensor, Scenario
+from scenegen.imaging.renderer import SEEN
+from scenegen.imaging.scene_lights import scene_lights
+from scenegen.imaging.scene_surfaces import scene_surfaces
+from scenegen.imaging.shading import AmbientResponse, Points, ambient_response, area_response, mixed, points_of
+from scenegen.scenario import CameraSensor, Lights, RectLight, Scenario
 
-FEWEST_PX = 16
-"""Targets of which fewer pixels are visible are left out: a pixel would be too large a share [px]."""
-
-
-def judging_camera(cell: Cell) -> str:
-    """Name the camera whose image is judged: the first fixed one, or the first."""
-    return next((camera.name for camera in cell.cameras if camera.mount == "world"), cell.cameras[0].name)
-
-
-@dataclass(frozen=True, eq=False)
-class TargetPixels:
-    """The visible pixels of the targets in the feed."""
-
-    names: tuple[str, ...]
-    """Targets, shape [n]."""
-    pixels: NDArray[np.int64]
-    """Places in the row of all pixels, shape [k]."""
-    owners: NDArray[np.int64]
-    """Index of the target that each pixel shows, shape [k]."""
-    positions: Array
-    """What the pixels show [m], world frame, shape [k, 3]."""
-    normals: Array
-    """Unit normals there, shape [k, 3]."""
-    eye: Array
-    """Centre of the camera [m], shape [3]."""
-
-    def shares(self, chosen: NDArray[np.bool_]) -> Array:
-        """Return the share of each target's pixels that are chosen, shape [n], from a mask of shape [k]."""
-        counts = np.bincount(self.owners, minlength=len(self.names))
-        return np.bincount(self.owners[chosen], minlength=len(self.names)) / counts
-
-    def mirrored(self) -> Array:
-        """Return the unit directions in which a flat mirror at each pixel would show a lamp, shape [k, 3]."""
-        view = self.eye - self.positions
-        view = view / np.linalg.norm(view, axis=1, keepdims=True)
-        return 2 * np.sum(self.normals * view, axis=1, keepdims=True) * self.normals - view
-
-
-def target_pixels(scenario: Scenario, ctx: AxisContext) -> TargetPixels:
-    """Find the visible pixels of the targets in the feed; without a target that shows enough of itself, none."""
-    gbuffer = ctx.renderer.gbuffer(scenario, judging_camera(ctx.cell))
-    index = {name: place for place, name in enumerate(gbuffer.names)}
-    shown = gbuffer.instance[0]
-    counts = np.bincount(shown[shown >= 0], minlength=len(index))
-    names = tuple(item.name for item in targets_in(scenario, ctx.cell) if counts[index.get(item.name, -1)] >= FEWEST_PX)
-    owner = np.full(len(index) + 1, -1)
-    owner[[index[name] for name in names]] = np.arange(len(names))
-    owners = owner[shown]
-    pixels = np.flatnonzero(owners >= 0)
-    return TargetPixels(
-        names=names,
-        pixels=pixels,
-        owners=owners[pixels],
-        positions=_rows(gbuffer.position, pixels),
-        normals=_rows(gbuffer.normal, pixels),
-        eye=_rows(gbuffer.eye, np.zeros(1, np.int64))[0],
-    )
-
-
-def _rows(vector: tuple[Array, Array, Array], pixels: NDArray[np.int64]) -> Array:
-    return np.stack([plane[0, pixels] for plane in vector], axis=-1).astype(np.float64)
+APART = 1e-6
+"""Thresholds whose ratio differs from one by less than this count as equal: shading is computed in 32 bits."""
+ROOM = 1.1
+"""Most that a luminance may lie above the threshold that it exceeds, as a factor."""
 
 
 def exposed(scenario: Scenario, shown: TargetPixels, ctx: AxisContext) -> Array:
     """Return the linear values of the pixels, shape [k, 3]; 1 saturates."""
+    key = (scenario.key(*SEEN, Facet.SURFACES, Facet.LIGHTS, Facet.SENSOR), ctx.cell.content_id)
+    return ctx.kept.once("exposed", key, lambda: _exposed(scenario, shown, ctx))
+
+
+def _exposed(scenario: Scenario, shown: TargetPixels, ctx: AxisContext) -> Array:
+    seen = ctx.renderer.radiance_at(scenario, judging_camera(ctx.cell), shown.pixels)
+    return seen.astype(np.float64) * _gain(scenario, ctx)
+
+
+def _gain(scenario: Scenario, ctx: AxisContext) -> Array:
+    """Exposure and white balance of the judging camera by linear colour [m²/cd], shape [3]."""
     camera = judging_camera(ctx.cell)
     sensor = next((one for one in scenario.sensor.sensors if one.camera == camera), CameraSensor(camera=camera))
-    gain = np.array(sensor_gain(sensor, nominal_gain(ctx.cell)))
-    return ctx.renderer.radiance_at(scenario, camera, shown.pixels).astype(np.float64) * gain
+    return np.array(sensor_gain(sensor, nominal_gain(ctx.cell)))
+
+
+def added_by(lamp: RectLight, scenario: Scenario, shown: TargetPixels, ctx: AxisContext) -> Array:
+    """Return what a lamp adds to the pixels for each cd/m² if nothing stands in its way, shape [k, 3].
+
+    Much quicker than a picture of it, since no shadow is cast.
+
+    Args:
+        lamp: The lamp.
+        scenario: The scene without it.
+        shown: The pixels of the scene.
+        ctx: The axis' context.
+    """
+    key = (scenario.key(*SEEN, Facet.SURFACES), ctx.cell.content_id)
+    points, around = ctx.kept.once("points", key, lambda: _points(scenario, shown, ctx))
+    lights = scene_lights(scenario.varied(lights=Lights(lights=(lamp,))))
+    seen = mixed([area_response(points, light, xp=np) for light in lights.areas], around, lights)
+    return np.concatenate(seen).T / lamp.luminance_nit * _gain(scenario, ctx)
+
+
+def _points(scenario: Scenario, shown: TargetPixels, ctx: AxisContext) -> tuple[Points, AmbientResponse]:
+    """Prepare the pixels for shading, and say what they return of their surroundings."""
+    index = {name: place for place, name in enumerate(shown.names)}
+    coats = {index[name]: coat for name, coat in coats_of(scenario, ctx.cell).items() if name in index}
+    points = points_of(shown.gbuffer, scene_surfaces(scenario, shown.names), xp=np, coats=coats)
+    return points, ambient_response(points, xp=np)
 
 
 def saturated_shares(scenario: Scenario, ctx: AxisContext) -> dict[str, float]:
@@ -100,7 +82,7 @@ def saturated_shares(scenario: Scenario, ctx: AxisContext) -> dict[str, float]:
 
 
 def luminance_for(
-    lit: Array, added: Array, shown: TargetPixels, *, least: float, most: float, range_nit: tuple[float, float]
+    lit: Array, added: Array, shown: TargetPixels, aim: Aim, *, range_nit: tuple[float, float]
 ) -> float | None:
     """Find how bright a lamp must be so that the saturated share of some target grows by so much, and of none by more.
 
@@ -108,27 +90,28 @@ def luminance_for(
         lit: Values of the pixels without the lamp, shape [k, 3].
         added: What the lamp adds to them for each cd/m², shape [k, 3].
         shown: The pixels.
-        least: Growth that is asked for.
-        most: Growth that no target may exceed.
+        aim: The growth that is asked for.
         range_nit: Least and greatest luminance of the lamp [cd/m²].
 
     Returns:
-        The luminance [cd/m²]; None where there is none.
+        The luminance [cd/m²] that comes nearest; None where that does not hit.
     """
     thresholds = np.min((1.0 - lit) / np.maximum(added, 1e-30), axis=1)
-    before = shown.shares(thresholds <= 0.0)
-    steps = np.unique(thresholds[(thresholds > 0.0) & (thresholds < range_nit[1])])
-
-    def growth(step: int) -> float:
-        return float((shown.shares(thresholds <= steps[step]) - before).max())
-
-    low, high = 0, len(steps)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if growth(middle) >= least else (middle + 1, high)
-    if low == len(steps) or growth(low) > most:
-        return None
+    rows = np.flatnonzero((thresholds > 0.0) & (thresholds < range_nit[1]))
+    # By target, then by threshold: a pixel's place among those of its target says the share that saturates with it.
+    rows = rows[np.lexsort((thresholds[rows], shown.owners[rows]))]
+    owners, counts = shown.owners[rows], shown.counts
+    place = np.arange(len(rows)) - np.searchsorted(owners, owners) + 1
+    order = np.argsort(thresholds[rows], kind="stable")
+    steps = thresholds[rows][order]
+    shares = (place / counts[owners])[order]
+    growth = np.maximum.accumulate(shares)
+    following = np.append(steps[1:], range_nit[1])
+    luminance = (steps + np.minimum(following, ROOM * steps)) / 2
     # Halfway to where the next pixel saturates: rounding changes nothing then.
-    following = steps[low + 1] if low + 1 < len(steps) else range_nit[1]
-    luminance = float((steps[low] + min(following, 1.1 * steps[low])) / 2)
-    return luminance if luminance >= range_nit[0] else None
+    able = np.flatnonzero((following > (1 + APART) * steps) & (luminance >= range_nit[0]))
+    if not len(able):
+        return None
+    best = able[np.argmin(np.abs(growth[able] - aim.asked))]
+    worst = owners[order][: best + 1][np.argmax(shares[: best + 1])]
+    return float(luminance[best]) if aim.hit(float(growth[best]), pixels=int(counts[worst])) else None

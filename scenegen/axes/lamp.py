@@ -16,8 +16,10 @@ from scenegen.scenario import DistantLight, DomeLight, Light, RectLight, ShadowC
 FAR_M = 1e3
 """How far away a distant light is taken to be where a point of it is needed [m]."""
 
-GRID = 12
-"""Points along each side of a lamp, where a share of it is counted."""
+GOLDEN = 0.6180339887498949
+"""The golden section: its multiples, cut to [0, 1), spread most evenly."""
+SPOTS = 512
+"""Points on a lamp where a share of it is counted: a card's edge is found to a five-hundredth of the lamp's side."""
 
 
 def center_of(light: Light, aim: Array) -> Array:
@@ -149,9 +151,9 @@ def _lit(light: Light, points: Array) -> Array:
 
 @cache
 def _spread(*, round: bool) -> Array:
-    """Points spread over a square of edge length one, or over the disc in it, shape [m, 3]."""
-    steps = (np.arange(GRID) + 0.5) / GRID - 0.5
-    x, y = np.repeat(steps, GRID), np.tile(steps, GRID)
+    """Points spread over a square of edge length one, or over the disc in it, shape [m, 3]: a golden lattice."""
+    steps = np.arange(SPOTS) + 0.5
+    x, y = steps / SPOTS - 0.5, steps * GOLDEN % 1.0 - 0.5
     inside = x**2 + y**2 <= 0.25 if round else np.ones(len(x), bool)
     return np.stack([x, y, np.zeros(len(x))], axis=-1)[inside]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from scenegen.axes.aim import Aim
 from scenegen.axes.axis import Axis, AxisContext, Severity, band, directions, draw
 from scenegen.axes.items import targets_in
 from scenegen.axes.lamp import (
@@ -56,7 +57,8 @@ def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.G
         return _relit(scenario, (warmed(key, value), *lights[1:]))
     if severity is TURN:
         return _relit(scenario, (_turned(key, value, level, ctx, rng), *lights[1:]))
-    return _shaded(scenario, level, ctx, rng)
+    limits = band(SHADOW, level, cell=ctx.cell, axis=NAME, upward=True)
+    return _shaded(scenario, Aim(SHADOW, level, asked=value, band=limits, axis=NAME), ctx, rng)
 
 
 def _modes(scenario: Scenario, ctx: AxisContext) -> list[tuple[Severity, bool]]:
@@ -91,26 +93,25 @@ def _turned(key: Light, angle_deg: float, level: int, ctx: AxisContext, rng: np.
     )
 
 
-def _shaded(scenario: Scenario, level: int, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+def _shaded(scenario: Scenario, aim: Aim, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Hold a card between the key light and a target, outside of every camera's view.
 
     A card that is the lamp's own shape, scaled toward the target and narrowed, hides the share of its width.
     """
-    near, far = band(SHADOW, level, cell=ctx.cell, axis=NAME, upward=True)
     targets = targets_in(scenario, ctx.cell)
-    in_view = 0
     for _ in range(TRIES):
         item = targets[int(rng.integers(len(targets)))]
-        card = _card(scenario, item.pose_to_world.position, draw(SHADOW, level, cell=ctx.cell, axis=NAME, rng=rng), rng)
+        card = _card(scenario, item.pose_to_world.position, aim.asked, rng)
         corners = corners_of(card.pose_to_world, card.size_m)
         if not all(out_of_view(camera, corners, margin_px=VIEW_MARGIN_PX) for camera in scenario.cameras.cameras):
-            in_view += 1
+            aim.miss("in view")
             continue
         lights = Lights(lights=scenario.lights.lights, shadow_casters=(*scenario.lights.shadow_casters, card))
         varied = scenario.varied(lights=lights)
-        if near < _deepest(varied, ctx) <= far:
+        if aim.hit(_deepest(varied, ctx)):
             return varied
-    raise VariationFailed(NAME, level, "no_shadow", f"{TRIES} cards tried, {in_view} of them in a camera's view")
+        aim.miss("missed")
+    raise aim.failed("no_shadow")
 
 
 def _card(scenario: Scenario, point: Array, share: float, rng: np.random.Generator) -> ShadowCaster:

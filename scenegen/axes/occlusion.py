@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
-from scenegen.axes.axis import Axis, AxisContext, Severity, band
+from scenegen.axes.aim import Aim
+from scenegen.axes.axis import Axis, AxisContext, Severity
 from scenegen.axes.drop import drop
 from scenegen.axes.items import ITEM_FACETS, free_slots, targets_in, with_items
-from scenegen.axes.rest import explained, lies_in_feed, settled, trial
+from scenegen.axes.rest import explained, lies_in_feed, lowest_m, settled, trial
+from scenegen.axes.view import project
 from scenegen.cell import Role
 from scenegen.errors import VariationFailed
-from scenegen.footprint import stable_footprints
+from scenegen.footprint import convex_outline, stable_footprints
 from scenegen.geometry import Array, Pose, quat_multiply, quat_yaw
-from scenegen.scenario import Cause, Item, Scenario
+from scenegen.scenario import Cause, Item, Layout, Scenario
 from scenegen.units import Quantity, Unit
 
 NAME = "occlusion"
-TRIES = 24
+CAMERA = "overhead"
+"""The camera whose view is judged, as `HiddenShare` has it."""
+TRIES = 80
 """Most combinations of a target and an occluder."""
-STEPS = 4
+STEPS = 7
 """Steps of the bisection for the place at which a cover hides the asked share."""
 SETTLES = 3
 """Most trials of one combination."""
@@ -40,18 +43,21 @@ class Cover:
     quat: Array
     """Its rotation, shape [4]."""
     start: Array
-    """Where its frame's origin covers the target most [m], shape [2]."""
+    """Where its frame's origin covers the target most, just above it [m], world frame, shape [3]."""
     away: Array
-    """Unit direction in which it leaves the target, shape [2]."""
+    """Unit direction in which it leaves the target, level, shape [3]."""
     reach_m: float
     """How far it must go to leave the target uncovered [m]."""
+
+    def at(self, step: float) -> Array:
+        """Return where its frame's origin is at a step of its way, from 0 to 1 [m], shape [3]."""
+        return self.start + step * self.reach_m * self.away
 
 
 def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Lay an occluder over a target, as far as hides the asked share of it, and let it come to rest."""
-    near, far = band(HIDDEN, level, cell=ctx.cell, axis=NAME, upward=True)
+    aim = Aim.drawn(HIDDEN, level, cell=ctx.cell, axis=NAME, rng=rng)
     targets = targets_in(scenario, ctx.cell)
-    failed: Counter[str] = Counter()
     for _ in range(TRIES):
         target = targets[int(rng.integers(len(targets)))] if targets else None
         occluder = target and _occluder(scenario, target, ctx, rng)
@@ -59,13 +65,11 @@ def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.G
             raise VariationFailed(
                 NAME, level, "no_occluder", "nothing is left in the inventory that could hide a target"
             )
-        found = _covered(scenario, target, _cover(occluder, target, ctx, rng), (near, far), ctx)
+        found = _covered(scenario, target, _cover(occluder, target, ctx, rng), aim, ctx)
         if isinstance(found, Scenario):
             return found
-        failed[found] += 1
-    raise VariationFailed(
-        NAME, level, "not_hidden", f"{TRIES} covers hide no share of {near:.2f}-{far:.2f}, {dict(failed)}"
-    )
+        aim.miss(found)
+    raise aim.failed("not_hidden")
 
 
 def _occluder(scenario: Scenario, target: Item, ctx: AxisContext, rng: np.random.Generator) -> Item | None:
@@ -93,78 +97,101 @@ def _cover(occluder: Item, target: Item, ctx: AxisContext, rng: np.random.Genera
     hull = stable_footprints(part)[index].hull * np.exp(1j * yaw_rad)
     weights = rng.dirichlet(np.ones(len(hull)))
     anchor = complex(weights @ hull)
-    start = target.pose_to_world.position[:2] - np.array([anchor.real, anchor.imag])
+    x, y, _ = target.pose_to_world.position_m
+    top = float(target.pose_to_world.apply(ctx.parts[target.part].collision_vertices)[:, 2].max())
     return Cover(
         item=occluder,
         quat=quat,
-        start=start,
-        away=np.array([np.cos(bearing), np.sin(bearing)]),
+        start=np.array([x - anchor.real, y - anchor.imag, top - lowest_m(part, Pose.of((0, 0, 0), quat))]),
+        away=np.array([np.cos(bearing), np.sin(bearing), 0.0]),
         reach_m=float(np.abs(hull - anchor).max()) + ctx.parts[target.part].radius_m,
     )
 
 
-def _covered(
-    scenario: Scenario, target: Item, cover: Cover, limits: tuple[float, float], ctx: AxisContext
-) -> Scenario | str:
-    """Find the place at which a cover, at rest, hides a share within the limits; or say why there is none."""
-    near, far = limits
-    wanted = (near + far) / 2
-    if ctx.hidden_share(_laid(scenario, cover, 0.0, ctx), target.name) < near:
-        return "too_little"
-    step, share = _hovering(scenario, target, cover, wanted, ctx), 0.0
+def _covered(scenario: Scenario, target: Item, cover: Cover, aim: Aim, ctx: AxisContext) -> Scenario | str:
+    """Find the place at which a cover, at rest, hides the asked share; or say why there is none.
+
+    A cover that comes to rest hides more or less than while it hovered: by as much less or more is asked of it then.
+    """
+    wanted, share, pixels = aim.asked, 0.0, outline_px(scenario, target, ctx)
     for _ in range(SETTLES):
+        step = _hovering(scenario, target, cover, wanted, ctx)
+        if step is None:
+            return "too small"
         laid = _laid(scenario, cover, step, ctx)
         rested = trial(laid, {cover.item.name: laid.item(cover.item.name).pose_to_world}, ctx)
         if rested is None:
-            return "not_at_rest"
+            return "not at rest"
         share = ctx.hidden_share(rested, target.name)
-        if near < share <= far:
-            return _kept(rested, cover, limits, ctx)
-        step = float(np.clip(step + 0.5 * (share - wanted), 0.0, 1.0))
-    return "too_much" if share > far else "too_little"
+        if share == 0.0:
+            return "slid off"
+        if aim.hit(share, pixels=pixels):
+            return _kept(rested, cover, aim, ctx)
+        wanted += aim.asked - share
+    return "too much" if share > aim.asked else "too little"
 
 
-def _hovering(scenario: Scenario, target: Item, cover: Cover, wanted: float, ctx: AxisContext) -> float:
-    """Find by bisection at which step of its way a cover, not yet at rest, hides a share of the target."""
+def _hovering(scenario: Scenario, target: Item, cover: Cover, wanted: float, ctx: AxisContext) -> float | None:
+    """Find by bisection at which step of its way a cover in the air hides a share of a target; None where at none."""
     over, beside = 0.0, 1.0
+    if not 0.0 < wanted <= ctx.hidden_share(_hung(scenario, cover, over), target.name):
+        return None
     for _ in range(STEPS):
         middle = (over + beside) / 2
-        if ctx.hidden_share(_laid(scenario, cover, middle, ctx), target.name) > wanted:
+        if ctx.hidden_share(_hung(scenario, cover, middle), target.name) > wanted:
             over = middle
         else:
             beside = middle
     return (over + beside) / 2
 
 
-def _kept(rested: Scenario, cover: Cover, limits: tuple[float, float], ctx: AxisContext) -> Scenario | str:
-    """Let the whole scene come to rest, and keep it if no target is hidden more than the limits say."""
+def _kept(rested: Scenario, cover: Cover, aim: Aim, ctx: AxisContext) -> Scenario | str:
+    """Let the whole scene come to rest, and keep it if what its worst target shows still hits the aim."""
+    if max(hidden_shares(rested, ctx).values()) > aim.far:
+        return "another hidden"
     whole = settled(rested, ctx)
     if whole is None:
-        return "not_at_rest"
+        return "not at rest"
     if not lies_in_feed(whole, cover.item.name, ctx):
         return "outside"
-    share = hidden_most(whole, ctx)
-    if share > limits[1]:
-        return "too_much"
-    return explained(whole, ctx) if share > limits[0] else "too_little"
+    shares = hidden_shares(whole, ctx)
+    worst = max(shares, key=lambda name: shares[name])
+    if not aim.hit(shares[worst], pixels=outline_px(whole, whole.item(worst), ctx)):
+        return "moved"
+    return explained(whole, ctx)
+
+
+def _hung(scenario: Scenario, cover: Cover, step: float) -> Scenario:
+    """Hang the occluder at a step of its way in the air, for looking alone: only the layout is right."""
+    item = cover.item.replaced(pose_to_world=Pose.of(cover.at(step), cover.quat))
+    others = tuple(other for other in scenario.layout.items if other.name != item.name)
+    return scenario.varied(layout=Layout(fixtures=scenario.layout.fixtures, items=(*others, item)))
 
 
 def _laid(scenario: Scenario, cover: Cover, step: float, ctx: AxisContext) -> Scenario:
     """Put the occluder at a step of its way, a hair above the floor and all that lies below it."""
-    place = cover.start + step * cover.reach_m * cover.away
-    item = cover.item.replaced(pose_to_world=drop(scenario, cover.item, place, cover.quat, ctx=ctx).pose)
+    item = cover.item.replaced(pose_to_world=drop(scenario, cover.item, cover.at(step)[:2], cover.quat, ctx=ctx).pose)
     others = [other for other in scenario.layout.items if other.name != item.name]
     return with_items(scenario, [*others, item], cell=ctx.cell, parts=ctx.parts)
 
 
-def hidden_most(scenario: Scenario, ctx: AxisContext) -> float:
-    """Return the largest hidden share of any target in the feed."""
-    return max((ctx.hidden_share(scenario, item.name) for item in targets_in(scenario, ctx.cell)), default=0.0)
+def hidden_shares(scenario: Scenario, ctx: AxisContext) -> dict[str, float]:
+    """Return the hidden share of every target in the feed, by name."""
+    return {item.name: ctx.hidden_share(scenario, item.name) for item in targets_in(scenario, ctx.cell)}
+
+
+def outline_px(scenario: Scenario, item: Item, ctx: AxisContext) -> float:
+    """Return about how many pixels an item's convex outline covers in the overhead camera [px]; holes count."""
+    camera = next(camera for camera in scenario.cameras.cameras if camera.name == CAMERA)
+    pixels, _ = project(camera, item.pose_to_world.apply(ctx.parts[item.part].collision_vertices))
+    x, y = convex_outline(pixels).T
+    return max(1.0, float(abs(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2)
 
 
 def measure(base: Scenario, varied: Scenario, *, ctx: AxisContext) -> tuple[Quantity, ...]:
     """Measure the largest hidden share of any target in the feed."""
-    return (Quantity(name=HIDDEN.name, value=hidden_most(varied, ctx), unit=HIDDEN.unit),)
+    most = max(hidden_shares(varied, ctx).values(), default=0.0)
+    return (Quantity(name=HIDDEN.name, value=most, unit=HIDDEN.unit),)
 
 
 OCCLUSION = Axis(

@@ -71,6 +71,20 @@ def test_the_inventory_fits_the_simulator(data):
     assert problem(data) == "cell.yaml: inventory holds 46 items - accepted: at most 32 in all"
 
 
+def test_limits_that_a_cell_leaves_out_do_not_change_its_name(data):
+    """What a picture must show has defaults that cells were written without."""
+    known = Cell.from_data(data)
+    spelled = {"saturated_share": 0.95, "luminance": 0.002, "snr_db": 3.0}
+    assert not spelled.keys() & known.limits.model_dump().keys()
+    assert {name: getattr(known.limits, name) for name in spelled} == spelled
+    data["limits"] |= spelled
+    assert Cell.from_data(data).content_id == known.content_id
+    data["limits"]["snr_db"] = 6.0
+    stricter = Cell.from_data(data)
+    assert stricter.content_id != known.content_id
+    assert Cell.from_json(stricter.canonical_json()).limits.snr_db == 6.0
+
+
 def test_fill_is_a_range_within_the_targets(data):
     data["fill"] = [10, 40]
     assert problem(data).startswith("cell.yaml: fill.1: 40 - accepted: less than or equal to 32")

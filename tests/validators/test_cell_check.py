@@ -7,7 +7,8 @@ from scenegen.geometry import Pose
 from scenegen.parts.builtin import builtin_catalogue
 from scenegen.scenario import SortRule
 from validators.cell_check import check_cell, graspable_share
-from validators.cell_view import camera_of, difference_px
+from validators.cell_view import camera_of
+from validators.look_alikes import difference_px
 
 
 def _sentences(cell, catalogue):

@@ -49,7 +49,12 @@ def test_lights_are_brought_back(base_scenario, check_context, checker):
 def test_a_light_that_shines_past_the_feed_is_aimed(base_scenario, check_context, checker):
     key = base_scenario.lights.lights[0]
     pose = key.pose_to_world
-    upward = key.model_copy(update={"pose_to_world": pose.model_copy(update={"quat_xyzw": (0.0, 1.0, 0.0, 0.0)})})
+    upward = key.model_copy(
+        update={
+            "pose_to_world": pose.model_copy(update={"quat_xyzw": (0.0, 1.0, 0.0, 0.0)}),
+            "luminance_nit": 0.8 * key.luminance_nit,  # aimed again, it is still no nominal light
+        }
+    )
     lights = base_scenario.lights.model_copy(update={"lights": (upward, *base_scenario.lights.lights[1:])})
     defective = base_scenario.varied(lights=lights)
     verdict = checker.check(defective)

@@ -8,12 +8,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from scenegen.axes.aim import Aim
+from scenegen.axes.appearance import appearance_of
 from scenegen.axes.axis import LEVELS
 from scenegen.axes.background import BACKGROUND, COLORS, LEAST_CONTRAST
-from scenegen.axes.color_shift import COLOR_SHIFT, MOST_STAINED
+from scenegen.axes.color_shift import COLOR_SHIFT, DIFFERENCE, MOST_STAINED, PALETTE, SEEN
 from scenegen.axes.colors import along, color_difference, differences, share_at, surface_difference
 from scenegen.axes.items import targets_in, with_surfaces
 from scenegen.axes.sensor import FIELDS, SENSOR
+from scenegen.axes.shown import judging_camera, target_pixels
 from scenegen.errors import VariationFailed
 from scenegen.optical import SECOND_SHARE, Pattern, PatternKind, Stain, mixed
 from scenegen.scenario import Look, Surface
@@ -89,8 +92,7 @@ def test_coats_and_stains_occur_and_hit_the_level(ctx, bases):
         for scene in scenes:
             changed = [surface for surface in scene.surfaces.surfaces if surface != before[surface.subject]]
             assert {surface.subject for surface in changed} <= set(targets)
-            near, far = 1 + 24 * (level - 1) / 5, 1 + 24 * level / 5
-            assert all(near < surface_difference(before[one.subject], one) <= far for one in changed)
+            assert max(surface_difference(before[one.subject], one) for one in changed) <= DIFFERENCE.high + 0.01
             stained = [surface.stain for surface in changed if surface.stain is not None]
             kinds.add("stain" if stained else "coat")
             assert len(stained) in (0, len(changed))
@@ -100,6 +102,49 @@ def test_coats_and_stains_occur_and_hit_the_level(ctx, bases):
                 assert len(batch) == 1
                 assert len(changed) == sum(item.part in batch for item in targets.values())
     assert kinds == {"stain", "coat"}
+
+
+def test_colors_hit_what_was_asked_of_them(ctx, scenes):
+    for level in LEVELS:
+        for base, scene, name in scenes(COLOR_SHIFT)[level]:
+            aim = Aim.drawn(SEEN, level, cell=ctx.cell, axis=COLOR_SHIFT.name, rng=stream(*name))
+            seen, surface = COLOR_SHIFT.measure(base, scene, ctx=ctx)
+            assert aim.hit(seen.value)
+            before = {one.subject: one for one in base.surfaces.surfaces}
+            largest = max(surface_difference(before[one.subject], one) for one in scene.surfaces.surfaces)
+            assert surface.value == pytest.approx(largest)
+
+
+def test_the_color_that_is_seen_is_the_meter_s(ctx, scenes):
+    """Shadows and neighbours are left out; what is left of them is a few hundredths of a difference."""
+    for level in LEVELS:
+        for base, scene, _ in scenes(COLOR_SHIFT)[level]:
+            read = ctx.metered.read(scene)[judging_camera(ctx.cell)].only(target_pixels(scene, ctx).names)
+            seen, _ = COLOR_SHIFT.measure(base, scene, ctx=ctx)
+            assert seen.value == pytest.approx(float(read.color_difference.max()), rel=0.1)
+
+
+def test_looks_of_the_palette_are_those_that_are_shaded_alone(ctx, bases):
+    base = bases[0]
+    seen = appearance_of(base, ctx, palette=PALETTE)
+    plain = appearance_of(base, ctx, palette=PALETTE[:1])
+    assert appearance_of(base, ctx, palette=PALETTE) is seen
+    before = {surface.subject: surface for surface in base.surfaces.surfaces}
+    for look in PALETTE:
+        painted = {name: before[name].replaced(look=look) for name in seen.shown.names}
+        np.testing.assert_allclose(seen.colors_in(look), plain.colors(painted), atol=1e-6)
+        np.testing.assert_array_equal(seen.colors_in(look), seen.colors(painted))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_stains_show_over_the_share_that_they_cover(ctx, bases, share):
+    seen = appearance_of(bases[0], ctx, palette=PALETTE)
+    before = {surface.subject: surface for surface in bases[0].surfaces.surfaces}
+    look, bare = PALETTE[0], seen.colors(before)
+    stain = Stain(**vars(look), share=share, patch_m=0.001)
+    stained = seen.colors({name: before[name].replaced(stain=stain) for name in seen.shown.names})
+    mixed = bare + share * (seen.colors_in(look) - bare)
+    np.testing.assert_allclose(stained.mean(axis=0), mixed.mean(axis=0), atol=1e-6 if share in (0.0, 1.0) else 0.03)
 
 
 def test_no_two_stains_lie_alike(ctx, bases):
@@ -122,7 +167,9 @@ def test_a_scene_without_targets_has_no_part_to_color(ctx, bases):
     )
     with pytest.raises(VariationFailed) as caught:
         COLOR_SHIFT.vary(empty, 2, ctx=ctx, rng=stream("empty"))
-    assert str(caught.value) == ("axis 'color_shift' found no scene at level 2 (no_target): no target lies in the feed")
+    assert str(caught.value) == (
+        "axis 'color_shift' found no scene at level 2 (no_target): the camera shows no target in the feed"
+    )
 
 
 # --- grounds ---

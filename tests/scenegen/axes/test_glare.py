@@ -5,69 +5,76 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scenegen.axes.aim import HIT_PX, HIT_SHARE, Aim
 from scenegen.axes.axis import LEVELS
-from scenegen.axes.glare import GLARE, RANGE_NIT, VIEW_MARGIN_PX
-from scenegen.axes.highlights import (
-    TargetPixels,
-    exposed,
-    judging_camera,
-    luminance_for,
-    saturated_shares,
-    target_pixels,
-)
+from scenegen.axes.glare import GLARE, NAME, RANGE_NIT, SATURATED, VIEW_MARGIN_PX
+from scenegen.axes.highlights import added_by, exposed, luminance_for, saturated_shares
 from scenegen.axes.items import targets_in
 from scenegen.axes.lamp import corners_of
+from scenegen.axes.shown import TargetPixels, judging_camera, target_pixels
 from scenegen.axes.view import out_of_view
 from scenegen.imaging.exposure import nominal_gain
+from scenegen.imaging.gbuffer import GBuffer
 from scenegen.imaging.measure import measure as read_meters
 from scenegen.imaging.photo import expose
 from scenegen.scenario import Lights
+from scenegen.streams import stream
 from scenegen.units import Unit
 
 
 def bare(owners):
     """Pixels of targets of which nothing but the number matters."""
-    rows = np.zeros((len(owners), 3))
+    row = np.zeros((1, len(owners)))
     names = tuple(f"target_{index}" for index in range(max(owners) + 1))
-    return TargetPixels(names, np.arange(len(owners)), np.array(owners), rows, rows, np.zeros(3))
+    rows = (row, row, row)
+    plain = GBuffer(names, 1, len(owners), np.array(owners)[None], rows, rows, row, rows, np.zeros((1, len(names))))
+    return TargetPixels(names, np.arange(len(owners)), np.array(owners), plain)
+
+
+def asking(share, near=0.0, far=1.0):
+    return Aim(SATURATED, 1, asked=share, band=(near, far), axis=NAME)
 
 
 @given(
     st.lists(st.tuples(st.floats(0, 0.99), st.floats(1e-6, 1e-2)), min_size=20, max_size=60),
     st.floats(0.05, 0.6),
 )
-def test_the_luminance_makes_the_share_or_there_is_none(pixels, least):
+def test_the_luminance_makes_the_share_or_there_is_none(pixels, asked):
     lit = np.repeat([[one] for one, _ in pixels], 3, axis=1)
     added = np.repeat([[gain] for _, gain in pixels], 3, axis=1)
-    shown = bare([0] * len(pixels))
-    most = least + 0.1
-    luminance = luminance_for(lit, added, shown, least=least, most=most, range_nit=(1e-3, 1e9))
+    slack = max(HIT_SHARE * asked, HIT_PX / len(pixels))
+    luminance = luminance_for(lit, added, bare([0] * len(pixels)), asking(asked), range_nit=(1e-3, 1e9))
     if luminance is None:
         thresholds = np.sort((1 - lit[:, 0]) / added[:, 0])
-        counts = np.searchsorted(thresholds, thresholds, side="right") / len(pixels)
-        assert not ((counts >= least) & (counts <= most)).any() or thresholds[0] < 1e-3
+        counts = np.searchsorted(thresholds, thresholds * (1 + 2e-6), side="right") / len(pixels)
+        assert not (np.abs(counts - asked) <= slack).any() or thresholds[0] < 1e-3
     else:
         share = ((lit + luminance * added).max(axis=1) >= 1.0).mean()
-        assert least <= share <= most
+        assert abs(share - asked) <= slack
 
 
 def test_no_target_may_glare_more_than_asked():
     lit, shown = np.zeros((40, 3)), bare([0] * 20 + [1] * 20)
     added = np.full((40, 3), 1e-3)
     added[:3] = 1e-2
-    assert luminance_for(lit, added, shown, least=0.1, most=0.2, range_nit=(1, 1e4)) == pytest.approx(105.0)
-    assert luminance_for(lit, added, shown, least=0.2, most=0.3, range_nit=(1, 1e4)) is None
-    assert luminance_for(lit, added, shown, least=0.1, most=0.2, range_nit=(200, 1e4)) is None
+    asked = asking(0.15)
+    assert luminance_for(lit, added, shown, asked, range_nit=(1, 1e4)) == pytest.approx(105.0)
+    assert luminance_for(lit, added, shown, asking(0.4), range_nit=(1, 1e4)) is None
+    assert luminance_for(lit, added, shown, asked, range_nit=(200, 1e4)) is None
+    assert luminance_for(lit, added, shown, asking(0.15, near=0.16), range_nit=(1, 1e4)) is None
+    assert luminance_for(lit, 0 * added, shown, asked, range_nit=(1, 1e4)) is None
 
 
 def test_a_mirror_shows_the_lamp_where_the_angles_are_equal(ctx, bases):
     shown = target_pixels(bases[0], ctx)
-    view = shown.eye - shown.positions
+    view = bases[0].cameras.cameras[0].pose_to_world.position - shown.positions()
     view /= np.linalg.norm(view, axis=1, keepdims=True)
     halfway = shown.mirrored() + view
     halfway /= np.linalg.norm(halfway, axis=1, keepdims=True)
     np.testing.assert_allclose(np.linalg.norm(shown.mirrored(), axis=1), 1.0, atol=1e-5)
-    np.testing.assert_allclose(np.abs(np.sum(halfway * shown.normals, axis=1)), 1.0, atol=1e-4)
+    normals = np.concatenate(shown.gbuffer.normal).T
+    np.testing.assert_allclose(np.abs(np.sum(halfway * normals, axis=1)), 1.0, atol=1e-4)
+    np.testing.assert_allclose(shown.mirrored(7), shown.mirrored()[7])
 
 
 def test_the_pixels_are_those_of_the_targets(ctx, bases):
@@ -84,6 +91,25 @@ def test_light_adds_up(ctx, bases, scenes):
     alone = scene.varied(lights=Lights(lights=scene.lights.lights[-1:]))
     together = exposed(base, shown, ctx) + exposed(alone, shown, ctx)
     np.testing.assert_allclose(exposed(scene, shown, ctx), together, rtol=1e-4, atol=1e-6)
+
+
+def test_the_first_guess_is_the_picture_s_where_nothing_shades_the_lamp(ctx, scenes):
+    for base, scene, _ in scenes(GLARE)[4]:
+        shown, lamp = target_pixels(base, ctx), scene.lights.lights[-1]
+        guessed = lamp.luminance_nit * added_by(lamp, base, shown, ctx)
+        true = exposed(scene, shown, ctx) - exposed(base, shown, ctx)
+        bright = true.max(axis=1) > 0.2
+        assert bright.sum() > 20
+        assert np.median(guessed[bright] / true[bright]) == pytest.approx(1.0, abs=0.1)
+
+
+def test_every_lamp_hits_what_was_asked_of_it(ctx, scenes):
+    for level in LEVELS:
+        for base, scene, name in scenes(GLARE)[level]:
+            aim = Aim.drawn(SATURATED, level, cell=ctx.cell, axis=NAME, rng=stream(*name))
+            (quantity,) = GLARE.measure(base, scene, ctx=ctx)
+            slack = max(HIT_SHARE * aim.asked, HIT_PX / target_pixels(base, ctx).counts.min())
+            assert abs(quantity.value - aim.asked) <= slack + 1e-6
 
 
 def test_the_meter_on_the_picture_says_the_same(ctx, scenes):

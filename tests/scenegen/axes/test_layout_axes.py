@@ -6,12 +6,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from scenegen.axes.aim import Aim
+from scenegen.axes.axis import LEVELS
 from scenegen.axes.camera import CAMERA
 from scenegen.axes.contact import CONTACT
 from scenegen.axes.datum import DATUM
 from scenegen.axes.items import fixture_pose, free_slots, targets_in, with_items, yaw_between
 from scenegen.axes.misplacement import MISPLACEMENT, misplaced
-from scenegen.axes.occlusion import OCCLUSION
+from scenegen.axes.occlusion import CAMERA as CAMERA_OF_OCCLUSION
+from scenegen.axes.occlusion import HIDDEN, OCCLUSION, hidden_shares, outline_px
 from scenegen.axes.pose import POSE
 from scenegen.axes.robot_start import ROBOT_START
 from scenegen.axes.stacking import STACKING
@@ -22,6 +25,7 @@ from scenegen.cell import Role
 from scenegen.errors import VariationFailed
 from scenegen.footprint import footprint_at
 from scenegen.geometry import quat_yaw
+from scenegen.imaging.mask import MaskCaster
 from scenegen.nominal import nominal_cameras
 from scenegen.scenario import Cause, Item
 from scenegen.streams import stream
@@ -113,6 +117,32 @@ def test_occlusion_needs_something_that_hides(ctx, bases):
     alone = with_items(bases[0], bases[0].layout.items[:1], cell=bare, parts=ctx.parts)
     with pytest.raises(VariationFailed, match=r"\(no_occluder\): nothing is left in the inventory that could hide"):
         OCCLUSION.vary(alone, 2, ctx=inside, rng=stream("bare"))
+
+
+def test_occlusion_hides_what_was_asked(ctx, scenes):
+    for level in LEVELS:
+        for _, scene, name in scenes(OCCLUSION)[level]:
+            aim = Aim.drawn(HIDDEN, level, cell=ctx.cell, axis=OCCLUSION.name, rng=stream(*name))
+            shares = hidden_shares(scene, ctx)
+            worst = max(shares, key=lambda one: shares[one])
+            assert aim.hit(shares[worst], pixels=outline_px(scene, scene.item(worst), ctx))
+
+
+def test_the_hidden_share_is_the_meter_s(ctx, scenes):
+    for level in LEVELS:
+        for _, scene, _ in scenes(OCCLUSION)[level]:
+            read = ctx.metered.read(scene)[CAMERA_OF_OCCLUSION]
+            (quantity,) = OCCLUSION.measure(scene, scene, ctx=ctx)
+            assert quantity.value == pytest.approx(float(read.hidden_share.max()), abs=1e-6)
+            for name, share in hidden_shares(scene, ctx).items():
+                assert share == pytest.approx(read.meters(name).hidden_share, abs=1e-6)
+
+
+def test_a_convex_outline_covers_at_least_what_is_seen(ctx, bases):
+    masks = MaskCaster(ctx.cell, ctx.parts)
+    for item in targets_in(bases[0], ctx.cell):
+        true = masks.outline_pixels(bases[0], item.name)
+        assert 0.95 * true < outline_px(bases[0], item, ctx) < 1.6 * true
 
 
 def test_a_datum_carries_what_lies_in_its_fixture(ctx, bases):
