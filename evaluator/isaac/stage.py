@@ -22,7 +22,9 @@ CONTACTS_PER_WORLD = 600
 """Room for contacts in each world; a scene of 14 parts, five of them stacked, has about 190."""
 PARKING = (0.3, -5.0)
 """Absent parts float this far apart along X [m] at this height [m], each at its own place: two at one place explode."""
-_PREFIX = "Fixed_"
+FIXED = "Fixed_"
+"""How prims of fixtures begin."""
+"""How prims of fixtures begin."""
 SLOT = "Slot_"
 """How prims of slots begin."""
 
@@ -91,7 +93,7 @@ def scene_cfg(
 def fixed_boxes(cell: Cell) -> dict[str, Box]:
     """Return the boxes that move with a fixture, by prim name."""
     return {
-        f"{_PREFIX}{fixture}_{box}": (fixture, center)
+        f"{FIXED}{fixture}_{box}": (fixture, center)
         for fixture, container in cell.containers.items()
         for box, (_, center) in container.boxes().items()
     }
@@ -112,7 +114,7 @@ def _box_cfg(
 ) -> AssetBaseCfg:
     x, y, z = (2 * h for h in half)
     return AssetBaseCfg(
-        prim_path=f"{{ENV_REGEX_NS}}/{_PREFIX}{name}",
+        prim_path=f"{{ENV_REGEX_NS}}/{FIXED}{name}",
         spawn=CuboidCfg(size=(x, y, z), collision_props=[UsdPhysicsCollisionCfg()]),
         init_state=AssetBaseCfg.InitialStateCfg(pos=tuple(pose.apply(center).tolist()), rot=pose.quat_xyzw),
     )

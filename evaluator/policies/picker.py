@@ -150,9 +150,9 @@ class Picker:
 
     def _go(self, point: ToolPoint, *, below_m: float = 0.0) -> list[ToolPoint]:
         """Go up, across and down to a point: over the walls of everything."""
-        walls = max(
-            (box.wall_height_m for box in self._cell.containers.values()), default=0.0
-        ) + float(self._cell.feed.pose_to_world.position[2])
+        walls = max((box.wall_height_m for box in self._cell.containers.values()), default=0.0) + float(
+            self._cell.feed.pose_to_world.position[2]
+        )
         high = max(self._tool.z, point.z, walls + below_m + CLEAR_M)
         opening = self._tool.opening
         points = self._straight(self._tool.at(z=high), speed_m_s=SPEED_M_S)
@@ -172,4 +172,3 @@ def spots(size_m: tuple[float, float]) -> Array:
     sides = [np.arange(-n, n + 1) * SPOT_M for n in (int(max(0.0, side / 2 - 0.045) / SPOT_M) for side in size_m)]
     grid = np.array([[x, y, 0.0] for x in sides[0] for y in sides[1]])
     return grid[np.lexsort((grid[:, 1], grid[:, 0], np.round(np.linalg.norm(grid, axis=1), 6)))]
-
