@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+import warp as wp
 from isaaclab.scene import InteractiveScene
+from isaaclab_newton.physics import NewtonManager
 
 from evaluator.isaac.robot_asset import RobotAsset
 from scenegen.cell import Robot
@@ -28,6 +31,11 @@ class Arms:
         self._fingers = [names.index(name) for name in asset.fingers]
         self._finger_m = robot.gripper.opening_m / 2
         self._count = scene.num_envs
+        solver: Any = NewtonManager._solver
+        model = solver.mj_model
+        joints = {model.joint(index).name: index for index in range(model.njnt)}
+        self._drives = [int(model.jnt_dofadr[_joint(joints, name)]) for name in asset.arm]
+        """Degree of freedom of each arm joint in the solver."""
 
     def place(self, worlds: Sequence[int], joints_rad: torch.Tensor) -> None:
         """Put the arms of some worlds at joint angles, at rest, the gripper open.
@@ -68,3 +76,13 @@ class Arms:
     def opening(self) -> torch.Tensor:
         """Return how far grippers are open, 0 to 1, shape [worlds]."""
         return self._articulation.data.joint_pos.torch[:, self._fingers].mean(dim=1) / self._finger_m
+
+    def torque(self) -> torch.Tensor:
+        """Return the torques that the arm's drives gave in the last step [N m], shape [worlds, joints]."""
+        solver: Any = NewtonManager._solver
+        return wp.to_torch(solver.mjw_data.qfrc_actuator)[:, self._drives]
+
+
+def _joint(joints: Mapping[str, int], name: str) -> int:
+    """Find a joint by the end of its name: the solver puts the path before it."""
+    return next(index for known, index in joints.items() if re.search(rf"(^|[/_]){re.escape(name)}(_\d+)?$", known))
