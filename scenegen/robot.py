@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 from scenegen.cell import JointSpec, Robot
 from scenegen.geometry import Array, Pose, quat_from_matrix
 
-
 DAMPING = 1e-4
 """Square of the damping of the inverse kinematics: small against a reach of a metre."""
 
@@ -65,6 +64,10 @@ class Arm:
         """
         frames = self._chain(np.asarray(joints_rad, float))[-1] @ self._tcp
         return frames[:, :3, 3], frames[:, :3, :3]
+
+    def clipped(self, joints_rad: Array) -> Array:
+        """Return joints within their limits, shape [n, joints]."""
+        return np.clip(joints_rad, self._lower, self._upper)
 
     def follow(self, joints_rad: ArrayLike, positions_m: Array, rotations: Array, *, steps: int = 4) -> Array:
         """Return joints that bring the tool centre to poses near the present one, shape [n, joints].
