@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from evaluator.judging.observed import Observed
 from evaluator.judging.rest import WINDOW_S, window_start
 from evaluator.judging.zone import Place

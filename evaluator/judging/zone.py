@@ -64,13 +64,15 @@ class ZoneFinder:
         """
         zones = np.full(len(poses), self.names.index(Place.ELSEWHERE))
         rows = np.flatnonzero(_over(*self._feed, poses[:, :3], margin_m=SLACK_M))
-        points = self._points(item, poses[rows])
-        zones[rows[_local(self._feed[1], points)[..., 2].min(axis=1, initial=np.inf) >= -SINK_M]] = 0
+        if rows.size:
+            heights = _local(self._feed[1], self._points(item, poses[rows]))[..., 2]
+            zones[rows[heights.min(axis=1) >= -SINK_M]] = self.names.index(Place.FEED)
         for index, box, pose in self._bins:
             rows = np.flatnonzero(_over(box, pose, poses[:, :3], margin_m=box.wall_thickness_m + self._radii[item]))
-            inside, partly = _between(box, _local(pose, self._points(item, poses[rows])))
-            zones[rows[partly]] = self.names.index(Place.RIM)
-            zones[rows[inside]] = index
+            if rows.size:
+                inside, partly = _between(box, _local(pose, self._points(item, poses[rows])))
+                zones[rows[partly]] = self.names.index(Place.RIM)
+                zones[rows[inside]] = index
         return zones
 
     def name(self, item: int, pose: Array) -> str:
@@ -97,8 +99,8 @@ def _over(box: Container, pose: Pose, positions: Array, *, margin_m: float) -> N
 def _between(box: Container, corners: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Tell which hulls, shape [k, corners, 3], lie wholly between a container's walls, and which partly over it."""
     beside = (np.abs(corners[..., :2]) - np.array(box.size_m) / 2).max(axis=2)
-    low = corners[..., 2].min(axis=1, initial=np.inf)
+    low = corners[..., 2].min(axis=1)
     above_floor, wall = low >= -SINK_M, box.wall_height_m
-    inside = above_floor & (beside.max(axis=1, initial=-np.inf) <= SLACK_M) & (low <= max(wall, SLACK_M))
-    over = beside.min(axis=1, initial=np.inf) <= box.wall_thickness_m + SLACK_M
+    inside = above_floor & (beside.max(axis=1) <= SLACK_M) & (low <= max(wall, SLACK_M))
+    over = beside.min(axis=1) <= box.wall_thickness_m + SLACK_M
     return inside, above_floor & over & (low <= wall + SLACK_M) & ~inside
