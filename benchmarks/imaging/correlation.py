@@ -88,6 +88,7 @@ class Seen:
         return self.gbuffer.plane(self.gbuffer.instance)[0] == self.gbuffer.names.index(subject)
 
 
+LUMINANCE, SHARPNESS, CHROMA = "luminance", "sharpness", "chroma_difference"
 Read = Callable[[Seen, Seen], float]
 """From a twin and its variant to how far the meter has moved."""
 
@@ -124,6 +125,11 @@ def relative(old: float, new: float) -> float:
     return abs(new / old - 1)
 
 
+def lost(old: float, new: float) -> float:
+    """Which share of itself it lost."""
+    return 1 - new / old
+
+
 def stops(old: float, new: float) -> float:
     """By how many doublings it changed."""
     return abs(float(np.log2(max(new, 1e-6) / old)))
@@ -136,7 +142,7 @@ def changed_light(twin: Seen, here: Seen) -> float:
 
 def lost_key_light(twin: Seen, here: Seen) -> float:
     """Greatest share of a target's luminance by the key light alone that is lost."""
-    return worst("luminance", lambda old, new: 1 - new / old, twin.by_key(), here.by_key())
+    return worst(LUMINANCE, lost, twin.by_key(), here.by_key())
 
 
 def most_hidden(_twin: Seen, here: Seen) -> float:
@@ -241,7 +247,6 @@ class Case:
         return cell.replaced(envelope={self.axis: ranges})
 
 
-LUMINANCE, SHARPNESS, CHROMA = "luminance", "sharpness", "chroma_difference"
 CASES = (
     Case("glare", "saturated_share", "growth of saturated_share", "the same pixels, read from the whole image",
          partial(worst, "saturated_share", growth), alike=True),
@@ -263,7 +268,7 @@ CASES = (
          partial(worst, LUMINANCE, stops), alike=True),
     Case("sensor", "exposure", "change of luminance in stops", "light is scaled",
          partial(worst, LUMINANCE, stops), upward=False, alike=True),
-    Case("sensor", "blur", "relative change of sharpness", "borders are spread", partial(worst, SHARPNESS, relative)),
+    Case("sensor", "blur", "lost share of sharpness", "borders are spread", partial(worst, SHARPNESS, lost)),
     Case("sensor", "noise", "fall of snr_db", "the noise model at the target's luminance",
          partial(worst, "snr_db", fall), upward=False, alike=True),
     Case("sensor", "white_balance", CHROMA, "hue alone changes", partial(worst, CHROMA, value)),
@@ -272,8 +277,8 @@ CASES = (
          partial(worst, "contrast", relative)),
     Case("sensor", "vignetting", "relative change of luminance", "the target nearest to a corner loses most",
          partial(worst, LUMINANCE, relative)),
-    Case("sensor", "motion_blur", "relative change of sharpness", "borders across the motion are spread",
-         partial(worst, SHARPNESS, relative)),
+    Case("sensor", "motion_blur", "lost share of sharpness", "borders across the motion are spread",
+         partial(worst, SHARPNESS, lost)),
     Case("background", "color_difference", "CIEDE2000 of the ground's mean, lit evenly",
          "the ground is judged, not targets",
          ground_color, alike=True),
@@ -297,6 +302,10 @@ NOTES = (
     f"`hit`: share of scenes whose meter lies within {HIT_SHARE:.0%} of what was asked, or within {HIT_PX:g} pixels of"
     " the target, where meter and quantity have one unit; what was asked is what the axis drew (glare, occlusion,"
     " color_shift), or else the stated severity, which those axes set. `failed`: share of calls that found no scene.",
+    "Below 0.9: `tilt` turns one part, whose outline grows or shrinks with its kind and the side that it leans to;"
+    " `misplacement` counts parts of which those in bins and on the table lie outside of the picture; `stacking` moves"
+    " parts of different sizes. Their severities are proved by geometry and the scene graph, not by meters. Where light"
+    " grows, parts that clip already show less of it: `hit` falls, and the more so the brighter.",
     "One quantity varies at a time, to one side of its nominal value: the cell's envelope leaves no other room. One"
     " scene a level and base. `pose` to `misplacement` are taken as a whole: how far they are on the way to a limit.",
 )

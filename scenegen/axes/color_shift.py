@@ -121,21 +121,23 @@ class Canvas:
 
         How far is foretold, and mended by what the picture makes of it.
         """
-        extents = np.linspace(0.0, cover.most, STEPS + 1)
-        foretold = self._foretold(cover, extents)
-        wanted = aim.asked
+        extents = np.linspace(0.0, cover.most, STEPS + 1, dtype=np.float64)
+        foretold = expected = self._foretold(cover, extents)
+        seen: dict[float, float] = {}
         for _ in range(GUESSES):
-            if wanted > foretold.max():
+            if aim.asked > expected.max():
                 aim.miss("too faint")
                 return None
-            changed = cover.laid(_first_at(wanted, extents, foretold))
+            extent = _first_at(aim.asked, extents, expected)
+            changed = cover.laid(extent)
             after = self._seen.colors({**self._surfaces, **{surface.subject: surface for surface in changed}})
             reached = float(differences(self._bare, after).max())
             if aim.hit(reached):
                 return changed
-            if reached <= 0.0:
-                break
-            wanted *= aim.asked / reached
+            # The picture's difference over the foretold one varies slowly with the extent.
+            seen[extent] = reached / float(np.interp(extent, extents, foretold))
+            known = sorted(seen)
+            expected = foretold * np.interp(extents, known, [seen[one] for one in known])
         aim.miss("missed")
         return None
 

@@ -152,7 +152,7 @@ def _lit(light: Light, points: Array) -> Array:
 @cache
 def _spread(*, round: bool) -> Array:
     """Points spread over a square of edge length one, or over the disc in it, shape [m, 3]: a golden lattice."""
-    steps = np.arange(SPOTS) + 0.5
+    steps = np.arange(SPOTS, dtype=np.float64) + 0.5
     x, y = steps / SPOTS - 0.5, steps * GOLDEN % 1.0 - 0.5
     inside = x**2 + y**2 <= 0.25 if round else np.ones(len(x), bool)
     return np.stack([x, y, np.zeros(len(x))], axis=-1)[inside]

@@ -11,7 +11,8 @@ from scenegen.units import Quantity, Unit
 NAME = "sensor"
 
 EXPOSURE = Severity("exposure", Unit.EXPOSURE_VALUE, 0.0, -2.5, 2.0, "change of the exposure")
-BLUR = Severity("blur", Unit.PIXEL, 0.0, 0.0, 4.0, "added standard deviation of the lens blur")
+BLUR = Severity("blur", Unit.PIXEL, 0.0, 0.0, 4.0, "added standard deviation of the lens blur", least=0.3)
+"""Below the least a pixel gives its neighbours less than a hundredth of its light: no picture shows it."""
 NOISE = Severity("noise", Unit.DECIBEL, 0.0, -26.0, 0.0, "change of the signal-to-noise ratio at mid grey")
 BALANCE = Severity("white_balance", Unit.KELVIN, 0.0, -3000.0, 5000.0, "change of the white balance")
 VEIL = Severity("veil", Unit.SHARE, 0.0, 0.0, 0.4, "added share of the light that is spread over the image")

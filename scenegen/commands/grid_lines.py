@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from library.row import Row
 from library.snapshot import Snapshot
+from scenegen.commands.describe import departures
 from scenegen.errors import InvalidOption
 
 LEVELS = (1, 2, 3, 4, 5)
@@ -14,38 +16,70 @@ LEVELS = (1, 2, 3, 4, 5)
 
 @dataclass(frozen=True)
 class GridLine:
-    """One axis: a twin and its variants."""
+    """Scenes of one axis, level by level."""
 
     axis: str
-    twin: Row
+    kind: str
+    """What varies, for example `illuminance factor down`; empty where that is not the same at all levels."""
+    twins: Mapping[int, Row]
+    """Level -> the twin of its scene."""
     levels: Mapping[int, Row]
     """Level -> scene; levels of which there is none are left out."""
 
+    @property
+    def twin(self) -> Row | None:
+        """The twin of all scenes; None where they have several."""
+        first, *others = self.twins.values()
+        return first if all(one.scenario_id == first.scenario_id for one in others) else None
 
-def grid_lines(rows: Iterable[Row], snapshot: Snapshot) -> list[GridLine]:
-    """Choose a twin for each axis: the one with most levels; levels that it lacks come from other twins.
+
+def grid_lines(rows: Iterable[Row], snapshot: Snapshot, *, each_kind: bool = False) -> list[GridLine]:
+    """Choose a line an axis, of one twin and one kind of change as far as there are scenes.
 
     Args:
         rows: Kept scenes; those that vary one axis alone count.
         snapshot: Where twins are looked up.
+        each_kind: A line for each kind of change of an axis (darker, brighter, warmer, …), not one for the axis.
 
     Raises:
         InvalidOption: No scene varies one axis alone.
     """
-    by_axis: dict[str, dict[str, dict[int, Row]]] = {}
+    groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if len(row.provenance.axes) == 1:
-            setting = row.provenance.axes[0]
-            twins = by_axis.setdefault(setting.axis, {})
-            twins.setdefault(row.provenance.base_id, {}).setdefault(setting.level, row)
-    if not by_axis:
-        raise InvalidOption("--grid", "", "a library of scenes that vary one axis each")
-    lines = []
-    for axis, twins in by_axis.items():
-        best = max(twins, key=lambda twin: len(twins[twin]))
-        found = dict(twins[best])
-        for levels in twins.values():
-            for level, row in levels.items():
-                found.setdefault(level, row)
-        lines.append(GridLine(axis, snapshot.find(best), found))
-    return lines
+            axis = row.provenance.axes[0].axis
+            groups.setdefault((axis, _kind(row) if each_kind else ""), []).append(row)
+    if not groups:
+        raise InvalidOption("--grid", "here", "a library of scenes that vary one axis each")
+    return [_line(axis, group, snapshot) for (axis, _), group in sorted(groups.items())]
+
+
+def _line(axis: str, rows: Sequence[Row], snapshot: Snapshot) -> GridLine:
+    """Choose scenes of the twin and the kind with most levels; what they lack comes from others."""
+    twin = _widest({(row.provenance.base_id, _level(row)) for row in rows})
+    kind = _widest({(_kind(row), _level(row)) for row in rows if row.provenance.base_id == twin})
+    chosen: dict[int, Row] = {}
+    for row in sorted(rows, key=lambda row: (row.provenance.base_id != twin, _kind(row) != kind)):
+        chosen.setdefault(_level(row), row)
+    kinds = {_kind(row) for row in chosen.values()}
+    return GridLine(
+        axis=axis,
+        kind=kinds.pop() if len(kinds) == 1 else "",
+        twins={level: snapshot.find(row.provenance.base_id) for level, row in chosen.items()},
+        levels=dict(sorted(chosen.items())),
+    )
+
+
+def _widest(pairs: Iterable[tuple[str, int]]) -> str:
+    """Return the name that has most levels; the first by name of several."""
+    counts = Counter(name for name, _ in pairs)
+    return min(counts, key=lambda name: (-counts[name], name))
+
+
+def _kind(row: Row) -> str:
+    """Say in which quantities a scene departs from its twin, with the direction where there are two."""
+    return ", ".join(change.name + change.direction for change in departures(row) if change.graded)
+
+
+def _level(row: Row) -> int:
+    return row.provenance.axes[0].level

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 
 import typer
-from PIL import Image as Picture
 
-from library.files import library_error
-from library.layers import Layers
 from library.row import Row
-from library.snapshot import Snapshot
-from library.thumbnails import Thumbnails
+from scenegen.commands.artist import CAMERA_HELP, RENDERER_HELP, Artist, Renderer
 from scenegen.commands.describe import describe_axes
-from scenegen.commands.grid_lines import LEVELS, GridLine, grid_lines
+from scenegen.commands.grid_lines import grid_lines
 from scenegen.commands.library_list import varies
 from scenegen.commands.opened import LIBRARY, VERSION, open_version
+from scenegen.commands.picture_file import picture_target, write_picture
+from scenegen.commands.sheets import Sheets
 from scenegen.errors import InvalidOption
-from scenegen.imaging.page import Panel, page
-from scenegen.imaging.render import Painter
-from scenegen.imaging.sheet import HEIGHT_PX, SheetEntry, contact_sheet, sheet_picture
-
-GRID_PX = 190
-"""Height of the pictures of a grid [px]."""
+from scenegen.imaging.sheet import VIEW
 
 app = typer.Typer()
 
@@ -37,65 +29,35 @@ def sheet(
     version: str = VERSION,
     output: Path = typer.Option(Path("sheet.png"), "-o", "--output", help="Picture to write."),
     axis: str = typer.Option("", help="Only scenes that vary this axis."),
-    count: int = typer.Option(24, min=1, max=200, help="How many scenes to show."),
-    camera: str = typer.Option("view", help="A camera of the cell, or `view` for an overview."),
-    grid: bool = typer.Option(False, help="Axes as rows, levels as columns, each row beginning with a twin."),
+    count: int = typer.Option(24, min=1, max=200, help="How many scenes to show, without --grid."),
+    camera: str = typer.Option(VIEW, help=CAMERA_HELP),
+    renderer: Renderer = typer.Option(Renderer.SHADED.value, help=RENDERER_HELP),
+    grid: bool = typer.Option(
+        False, help="Levels as columns beside the twin; axes as rows, with --axis the axis' kinds of change as rows."
+    ),
+    close_ups: bool = typer.Option(
+        False, "--close-ups", help="With --grid: what changed most, from near, beside the same place in the twin."
+    ),
 ) -> None:
     """Draw a contact sheet: scenes spread evenly over the library, each with its axes and severity."""
+    if close_ups and not grid:
+        raise InvalidOption("--close-ups", "alone", "with --grid")
+    target = picture_target(output)
+    artist = Artist(renderer)
     store, snapshot = open_version(library, version)
     kept = list(snapshot.rows(where=varies(axis)))
     rows = [row for row in kept if row.kind != "base"] or kept
     if not rows:
         raise InvalidOption("--axis", axis or "(all)", "an axis of which the library holds scenes")
-    layers = Layers(store, snapshot)
+    sheets = Sheets(store, snapshot, artist, camera)
     if grid:
-        lines = grid_lines(rows, snapshot)
-        thumbnails = Thumbnails(store.files, style=f"{GRID_PX}px")
-        picture, shown = _grid(lines, snapshot, layers, camera, thumbnails), sum(len(line.levels) for line in lines)
+        lines = grid_lines(rows, snapshot, each_kind=bool(axis))
+        picture, shown = sheets.grid(lines, close_ups=close_ups), sum(len(line.levels) for line in lines)
     else:
-        entries = [entry_of(snapshot, layers, row) for row in spread(rows, count)]
-        thumbnails, shown = Thumbnails(store.files, style=f"{HEIGHT_PX}px"), len(entries)
-        picture = contact_sheet(
-            entries, camera=camera, remember=lambda scene, name, draw: thumbnails.picture(scene.id, name, draw)
-        )
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        picture.save(output)
-    except OSError as error:
-        raise library_error(output, error) from error
-    typer.echo(f"wrote {output}: {shown} of {len(rows)} scenes")
-
-
-def _grid(
-    lines: list[GridLine], snapshot: Snapshot, layers: Layers, camera: str, thumbnails: Thumbnails
-) -> Picture.Image:
-    """Draw one line an axis: the twin, then the levels."""
-    painters: dict[str, Painter] = {}
-
-    def panel(row: Row | None, twin: Row) -> Panel | None:
-        if row is None:
-            return None
-        entry = entry_of(snapshot, layers, row)
-        if row.cell_id not in painters:
-            painters[row.cell_id] = Painter(entry.cell, entry.parts)
-        draw = partial(sheet_picture, painters[row.cell_id], entry, camera, height_px=GRID_PX)
-        first, _, rest = entry.text.partition(", ")
-        other = "" if twin.scenario_id in (row.scenario_id, row.provenance.base_id) else "of another twin"
-        text = ", ".join(part for part in (rest, other) if part)
-        return Panel(thumbnails.picture(row.scenario_id, camera, draw), first, text)
-
-    rows = [
-        [panel(line.twin, line.twin), *(panel(line.levels.get(level), line.twin) for level in LEVELS)] for line in lines
-    ]
-    columns = ("unperturbed twin", *(f"level {level}" for level in LEVELS))
-    return page(rows, row_names=[line.axis for line in lines], column_names=columns, gap_px=8)
-
-
-def entry_of(snapshot: Snapshot, layers: Layers, row: Row) -> SheetEntry:
-    """Build a kept scene for a picture."""
-    cell, parts = layers.cell_and_parts(row)
-    title, text = describe_axes(row)
-    return SheetEntry(cell, parts, snapshot.scenario(row), title=title or "base", text=text)
+        chosen = spread(rows, count)
+        picture, shown = sheets.rows(chosen), len(chosen)
+    write_picture(picture, target)
+    typer.echo(f"wrote {target}: {shown} of {len(rows)} scenes")
 
 
 def spread(rows: Sequence[Row], count: int) -> list[Row]:

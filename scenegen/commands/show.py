@@ -11,16 +11,17 @@ from rich.console import Console
 from rich.table import Table
 
 from library.chain import chain_of, chain_text, expand_command, expansion_of
-from library.files import library_error
 from library.layers import Layers
 from library.row import KeptVerdict, Row
 from library.snapshot import Snapshot
 from library.versioned import VersionedLibrary
+from scenegen.commands.artist import CAMERA_HELP, RENDERER_HELP, Artist, Renderer
 from scenegen.commands.describe import describe_axes
-from scenegen.commands.library_sheet import entry_of
 from scenegen.commands.opened import LIBRARY_OPTION, VERSION, open_version
+from scenegen.commands.picture_file import picture_target, write_picture
+from scenegen.commands.sheets import entry_of
 from scenegen.errors import LibraryError
-from scenegen.imaging.sheet import contact_sheet
+from scenegen.imaging.sheet import VIEW, VIEW_HEADLINE, contact_sheet
 from scenegen.relations import ASSIGNED, related, scene_graph
 from scenegen.scenario import Scenario
 from scenegen.verdict import Status
@@ -34,10 +35,12 @@ def show(
     library: str = LIBRARY_OPTION,
     version: str = VERSION,
     output: Path | None = typer.Option(None, "-o", "--output", help="Also draw the scene into this picture."),
-    camera: str = typer.Option("view", help="A camera of the cell, or `view` for an overview."),
+    camera: str = typer.Option(VIEW, help=CAMERA_HELP),
+    renderer: Renderer = typer.Option(Renderer.SHADED.value, help=RENDERER_HELP),
     as_json: bool = typer.Option(False, "--json", help="Print the scenario's row."),
 ) -> None:
     """Show one scene: what is in it, where it came from, what the checks said."""
+    target = picture_target(output) if output else None
     store, snapshot = open_version(library, version)
     row = snapshot.find(scenario)
     if as_json:
@@ -49,13 +52,14 @@ def show(
     _print_row(row, path, scene, snapshot.verdict(row))
     _print_items(scene, scene_graph(scene, cell, labels={part.id: part.label for part in parts.values()}))
     _print_chain(store, snapshot, row)
-    if output is None:
+    if target is None:
         return
-    try:
-        contact_sheet([entry_of(snapshot, layers, row)], camera=camera).save(output)
-    except OSError as error:
-        raise library_error(output, error) from error
-    typer.echo(f"wrote {output}")
+    headline = VIEW_HEADLINE * (camera == VIEW)
+    picture = contact_sheet(
+        [entry_of(snapshot, layers, row)], Artist(renderer).picture, camera=camera, headline=headline
+    )
+    write_picture(picture, target)
+    typer.echo(f"wrote {target}")
 
 
 def _print_row(row: Row, path: Path, scene: Scenario, verdict: KeptVerdict | None) -> None:

@@ -14,7 +14,10 @@ CEILING_SINE = 0.70710678
 _TAPS = (
     (1, 0), (0, 1), (2, -2), (-2, -2), (4, 1), (-1, 4), (5, -4), (-4, -6), (9, 2), (-2, 9), (8, -9), (-9, -7),
 )  # fmt: skip
-"""Neighbours that may stand in the way [px], each with the one opposite to it; near ones catch contacts."""
+"""Neighbours that may stand in the way [px of an image `_HEIGHT_PX` high], each with the one opposite to it; near ones
+catch contacts."""
+_HEIGHT_PX = 224
+"""Height of the images for which the neighbours were chosen [px]; in larger ones they are as far apart in the scene."""
 _AROUND = tuple((sign * x, sign * y) for x, y in _TAPS for sign in (1, -1))
 _REACH_M = 0.03
 """Neighbours farther away count less and less [m]: about the height of a part or of a bin's wall."""
@@ -74,11 +77,17 @@ def open_shares(gbuffer: GBuffer, *, xp: Any, pixels: Any = None) -> Any:
     return open_share.reshape((gbuffer.depth.shape[0], -1))
 
 
+def _step(gbuffer: GBuffer) -> int:
+    """Pixels of this image for one of those that the neighbours were chosen in."""
+    return max(round(gbuffer.height_px / _HEIGHT_PX), 1)
+
+
 class _Whole:
     """All pixels and their neighbours, as images."""
 
     def __init__(self, gbuffer: GBuffer, xp: Any) -> None:
-        self._margin = max(max(abs(x), abs(y)) for x, y in _TAPS)
+        self._step = _step(gbuffer)
+        self._margin = self._step * max(max(abs(x), abs(y)) for x, y in _TAPS)
         self._padded = [_padded(gbuffer.plane(values), self._margin, xp) for values in gbuffer.position]
         self._size = gbuffer.height_px, gbuffer.width_px
         self.center = [gbuffer.plane(values) for values in gbuffer.position]
@@ -88,7 +97,8 @@ class _Whole:
         """Yield the positions of the neighbours, each of shape [1, b, h, w]."""
         (height, width), margin = self._size, self._margin
         for x, y in _AROUND:
-            rows, columns = slice(margin + y, margin + y + height), slice(margin + x, margin + x + width)
+            down, right = margin + self._step * y, margin + self._step * x
+            rows, columns = slice(down, down + height), slice(right, right + width)
             yield [plane[None, :, rows, columns] for plane in self._padded]
 
 
@@ -96,7 +106,7 @@ class _Chosen:
     """Some pixels of each image and their neighbours, in rows."""
 
     def __init__(self, gbuffer: GBuffer, pixels: Any, xp: Any) -> None:
-        self._planes, self._xp = gbuffer.position, xp
+        self._planes, self._xp, self._step = gbuffer.position, xp, _step(gbuffer)
         self._last = gbuffer.height_px - 1, gbuffer.width_px - 1
         self._row, self._column = pixels // gbuffer.width_px, pixels % gbuffer.width_px
         self.center = [plane[:, pixels] for plane in gbuffer.position]
@@ -105,7 +115,8 @@ class _Chosen:
     def neighbours(self) -> Iterator[list[Any]]:
         """Yield the positions of the neighbours, each of shape [24, b, k], at once."""
         xp = self._xp
-        x, y = (xp.asarray(side, device=self._row.device).reshape((-1, 1)) for side in zip(*_AROUND, strict=True))
+        steps = [[self._step * one for one in side] for side in zip(*_AROUND, strict=True)]
+        x, y = (xp.asarray(side, device=self._row.device).reshape((-1, 1)) for side in steps)
         row, column = xp.clip(self._row + y, 0, self._last[0]), xp.clip(self._column + x, 0, self._last[1])
         places = row * (self._last[1] + 1) + column
         yield [xp.moveaxis(plane[:, places], 0, 1) for plane in self._planes]

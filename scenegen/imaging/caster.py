@@ -17,6 +17,11 @@ from scenegen.scenario import Scenario
 
 Floats = NDArray[np.float32]
 
+LEAN = 0.6
+"""How far the normals of a groove's sides lean toward its way out, held against path-traced threads.
+
+Light leaves a groove that way, whichever of its sides it met last; but sides that face a lamp stay the brighter ones.
+"""
 BODIES = 192
 """Bodies at their places whose rays are kept: fixtures stay, and between a twin and its variant most parts do."""
 CAMERAS = 8
@@ -140,8 +145,8 @@ def _meet(view: View, body: Body, rays: Floats, *, grooved: bool) -> _Seen:
 
 def _leaned(normals: Floats, outward: Floats, self_open: Floats) -> Floats:
     """Lean normals toward the way out of the grooves in which they lie, shapes [n, 3] and [n]."""
-    deep = groove_depth(self_open, np)[:, None]
-    mixed = normals + deep * (outward - normals)
+    lean = LEAN * groove_depth(self_open, np)[:, None]
+    mixed = normals + lean * (outward - normals)
     return mixed / np.sqrt(np.einsum("ij,ij->i", mixed, mixed))[:, None]
 
 

@@ -39,8 +39,7 @@ class GBuffer:
     self_open: Any = None
     """Share of a pixel's surroundings that its own instance leaves open (less in threads), shape [b, p]; None: all.
 
-    Where a groove hides a third or more, the normal is that of the groove as a whole (see `groove_depth`): light leaves
-    it that way, whichever of its sides it met.
+    Where a groove hides a third or more (see `groove_depth`), the normal leans toward its way out (`caster.LEAN`).
     """
 
     def plane(self, values: Any) -> Any:

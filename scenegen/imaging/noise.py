@@ -19,6 +19,8 @@ _GOLDEN = 0x9E3779B9
 
 Seed = tuple[int, int]
 """Two words of 32 bits."""
+Words = tuple[Any, Any]
+"""First and second words of the seeds of b images, whole numbers of 64 bits, each of shape [b, 1]."""
 
 
 def noise_seed(scenario_id: str, camera: str) -> Seed:
@@ -40,7 +42,22 @@ def noise_variance(level: Any, snr_db: Any) -> Any:
     return at_grey * (READ_SHARE + (1.0 - READ_SHARE) / MID_GREY * level)
 
 
-def normals(count: int, seeds: Sequence[Seed], *, like: Any, xp: Any) -> Any:
+def seed_words(seeds: Sequence[Seed], *, like: Any, xp: Any) -> Words:
+    """Return the words of seeds as arrays.
+
+    Args:
+        seeds: One an image.
+        like: An array whose device the words get.
+        xp: The array library.
+    """
+    first, second = (
+        xp.asarray([seed[word] for seed in seeds], dtype=xp.int64, device=like.device).reshape((-1, 1))
+        for word in (0, 1)
+    )
+    return first, second
+
+
+def normals(count: int, words: Words, *, like: Any, xp: Any) -> Any:
     """Return numbers of mean 0 and variance 1, nearly normal, that depend on seed and place alone.
 
     Each is the sum of six uniform numbers of 16 bits from three hashes (Irwin-Hall: excess kurtosis -0.2,
@@ -48,17 +65,14 @@ def normals(count: int, seeds: Sequence[Seed], *, like: Any, xp: Any) -> Any:
 
     Args:
         count: How many for each seed.
-        seeds: One an image.
+        words: Words of the seeds, one an image (`seed_words`).
         like: An array whose type and device the numbers get.
         xp: The array library.
 
     Returns:
-        Numbers, shape [len(seeds), count].
+        Numbers, shape [b, count].
     """
-    first, second = (
-        xp.asarray([seed[word] for seed in seeds], dtype=xp.int64, device=like.device).reshape((-1, 1))
-        for word in (0, 1)
-    )
+    first, second = words
     place = xp.arange(count, dtype=xp.int64, device=like.device).reshape((1, -1))
     start = _hash(place ^ first) ^ second
     total = (start & 0xFFFF) + (start >> 16)

@@ -7,7 +7,7 @@ Lamps and shadow cards are bodies here: they are seen, mirrored and stand in the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,14 @@ from scipy.ndimage import map_coordinates
 from scenegen.cell import Cell
 from scenegen.errors import MissingExtra
 from scenegen.geometry import Array, Pose
+from scenegen.imaging.coat import coats_of
+from scenegen.imaging.exposure import nominal_gain
 from scenegen.imaging.lamps import dome_luminance, planckian_color
+from scenegen.imaging.mosaic import pieces
+from scenegen.imaging.photographer import taken
 from scenegen.imaging.pinhole import camera_rays
 from scenegen.imaging.props import Props
-from scenegen.imaging.render import Image, camera_gain, to_srgb, tone, viewing_gain
+from scenegen.imaging.render import Image
 from scenegen.imaging.stage import Solid, single
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import (
@@ -33,7 +37,6 @@ from scenegen.scenario import (
     RectLight,
     Scenario,
     SphereLight,
-    Surface,
 )
 
 VARIANT = "scalar_rgb"
@@ -77,15 +80,14 @@ class PathTracer:
     """
 
     def __init__(self, cell: Cell, parts: Catalogue) -> None:
-        self._mitsuba = load_mitsuba()
-        self._props = Props(cell, parts)
-        self._gain = viewing_gain(cell)
+        load_mitsuba()
+        self._cell, self._props = cell, Props(cell, parts)
 
     def radiance(self, scenario: Scenario, camera: Camera, *, spp: int = 64, seed: int = 0) -> Array:
         """Say what light reaches a camera, before any exposure.
 
         Lens distortion and pixels that are not square are read, by linear interpolation, from a picture without them.
-        Stains and patterns count by the shares that they cover.
+        Seams of stains and patterns are as fine as a pixel.
 
         Args:
             scenario: The scene.
@@ -96,23 +98,29 @@ class PathTracer:
         Returns:
             Luminance by linear colour [cd/m²], shape [h, w, 3].
         """
-        looks = {surface.subject: _mean_look(surface) for surface in scenario.surfaces.surfaces}
-        return trace(self._props.placed(scenario), looks, scenario.lights, camera, spp=spp, seed=seed)
+        looks = {surface.subject: surface.look for surface in scenario.surfaces.surfaces}
+        coats = coats_of(scenario, self._cell)
+        solids: list[tuple[Look, Solid]] = []
+        for name, solid in self._props.placed(scenario):
+            if name in coats:
+                solids += pieces(solid, coats[name], camera)
+            else:
+                solids.append((looks[name], solid))
+        return trace(solids, scenario.lights, camera, spp=spp, seed=seed)
 
     def picture(self, scenario: Scenario, camera: Camera, *, spp: int = 64) -> Image:
-        """Draw what a camera sees, exposed and toned as `Painter.picture` does it.
+        """Take the photo that `Photographer.picture` takes, of path-traced light.
 
         Args:
             scenario: The scene.
-            camera: One of its cameras or a free view. A sensor of that name adds its exposure and white balance.
+            camera: One of its cameras, enlarged or not, or a free view, which has a sensor without faults.
             spp: Paths a pixel.
 
         Returns:
             sRGB, shape [h, w, 3].
         """
-        seen = self.radiance(scenario, camera, spp=spp).reshape(-1, 3)
-        toned = tone(single(seen * self._gain * camera_gain(scenario, camera.name)))
-        return to_srgb(toned).reshape(camera.height_px, camera.width_px, 3)
+        seen = self.radiance(scenario, camera, spp=spp)
+        return taken(seen, scenario, camera, nominal=nominal_gain(self._cell))
 
 
 def load_mitsuba() -> Any:
@@ -132,8 +140,7 @@ def load_mitsuba() -> Any:
 
 
 def trace(
-    solids: list[tuple[str, Solid]],
-    looks: Mapping[str, Look],
+    solids: Sequence[tuple[Look, Solid]],
     lights: Lights,
     camera: Camera,
     *,
@@ -143,8 +150,7 @@ def trace(
     """Path-trace solids under lights.
 
     Args:
-        solids: What there is by name, world frame; names may repeat.
-        looks: A look for each name.
+        solids: What there is, world frame, each with its look.
         lights: All lights, and the cards that shade them.
         camera: The camera with its pose.
         spp: Paths a pixel.
@@ -163,9 +169,9 @@ def trace(
         "integrator": {"type": "path", "max_depth": DEPTH},
         "sensor": _sensor(mi, film, camera.pose_to_world, spp),
     }
-    bsdfs = {name: mi.load_dict(_bsdf(looks[name])) for name, _ in solids}
-    for index, (name, solid) in enumerate(solids):
-        scene[f"solid_{index}"] = _mesh(mi, solid, bsdfs[name])
+    bsdfs = {look: mi.load_dict(_bsdf(look)) for look, _ in solids}
+    for index, (look, solid) in enumerate(solids):
+        scene[f"solid_{index}"] = _mesh(mi, solid, bsdfs[look])
     for index, light in enumerate(lights.lights):
         if not isinstance(light, DomeLight):
             scene[f"light_{index}"] = _lamp(mi, light)
@@ -180,18 +186,6 @@ def trace(
         return seen
     channels = [map_coordinates(seen[..., channel], film.reading, order=1, mode="nearest") for channel in range(3)]
     return np.stack(channels, axis=-1)
-
-
-def _mean_look(surface: Surface) -> Look:
-    """Mean look of a surface, as shading takes it (`scene_surfaces`)."""
-    look, stain = surface.look, surface.stain
-    if stain is None:
-        return look.model_copy(update={"color": surface.mean_color})
-    return Look(
-        color=surface.mean_color,
-        metallic=look.metallic + stain.share * (stain.metallic - look.metallic),
-        roughness=look.roughness + stain.share * (stain.roughness - look.roughness),
-    )
 
 
 def _film(camera: Camera) -> _Film:

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scenegen.imaging.blur import lens_blur, motion_blur
+from scenegen.imaging.blur import blurred, lens_blur, motion_blur
 from scenegen.imaging.exposure import Gain
 from scenegen.imaging.gbuffer import Vector
 from scenegen.imaging.lamps import planckian_color
-from scenegen.imaging.noise import Seed, noise_seed, noise_variance, normals
-from scenegen.imaging.veil import veil
+from scenegen.imaging.noise import Seed, Words, noise_seed, noise_variance, normals, seed_words
+from scenegen.imaging.sensor_set import SensorSet
+from scenegen.imaging.vectors import product
+from scenegen.imaging.veil import veil_of, veiled
 from scenegen.scenario import CameraSensor
 
 NEUTRAL_K = 6500.0
@@ -57,13 +59,42 @@ def expose(radiance: Vector, sensors: Sequence[CameraSensor], *, nominal: Gain, 
     Returns:
         Linear colours, 1 saturates, each of shape [b, h, w].
     """
-    light = motion_blur(radiance, [s.motion_px for s in sensors], [s.motion_rad for s in sensors], xp=xp)
-    light = lens_blur(light, [s.blur_px for s in sensors], xp=xp)
-    light = _vignette(light, [s.vignetting for s in sensors], xp)
-    light = veil(light, [s.veil_share for s in sensors], xp=xp)
-    gains = zip(*(sensor_gain(sensor, nominal) for sensor in sensors), strict=True)
-    red, green, blue = (plane * _column(gain, plane, xp) for plane, gain in zip(light, gains, strict=True))
-    return red, green, blue
+    return expose_with(radiance, sensor_set(sensors, nominal=nominal, like=radiance[0], xp=xp), xp=xp)
+
+
+def sensor_set(sensors: Sequence[CameraSensor], *, nominal: Gain, like: Any, xp: Any) -> SensorSet:
+    """Bring the settings of sensors into arrays, for images of one size.
+
+    Args:
+        sensors: One an image, or one for all.
+        nominal: Gain of the cell's cameras (`exposure.nominal_gain`).
+        like: An array of shape [b, h, w]: type, device and size of the images.
+        xp: The array library.
+    """
+    red, green, blue = zip(*(sensor_gain(sensor, nominal) for sensor in sensors), strict=True)
+    return SensorSet(
+        blurs=(
+            *motion_blur([s.motion_px for s in sensors], [s.motion_rad for s in sensors], like=like, xp=xp),
+            *lens_blur([s.blur_px for s in sensors], like=like, xp=xp),
+        ),
+        corner=_corner([s.vignetting for s in sensors], like, xp),
+        veil=veil_of([s.veil_share for s in sensors], like=like, xp=xp),
+        gain=(_column(red, like, xp), _column(green, like, xp), _column(blue, like, xp)),
+        snr_db=_column([s.snr_db for s in sensors], like, xp),
+    )
+
+
+def expose_with(radiance: Vector, sensors: SensorSet, *, xp: Any) -> Vector:
+    """Do what `expose` does with sensors that are arrays already; nothing but arithmetic on the images' device.
+
+    Args:
+        radiance: Luminance by linear colour [cd/m²], each of shape [b, h, w].
+        sensors: One an image, or one for all.
+        xp: The array library.
+    """
+    light = blurred(radiance, sensors.blurs, xp=xp)
+    light = _vignette(light, sensors.corner, xp)
+    return product(veiled(light, sensors.veil, xp=xp), sensors.gain)
 
 
 def is_pointwise(sensor: CameraSensor) -> bool:
@@ -107,13 +138,29 @@ def develop(exposed: Vector, sensors: Sequence[CameraSensor], seeds: Sequence[Se
         sRGB as whole numbers of 8 bits, shape [b, h, w, 3].
     """
     first = exposed[0]
-    snr = _column([sensor.snr_db for sensor in sensors], first, xp)
-    draws = normals(3 * first.shape[1] * first.shape[2], seeds, like=first, xp=xp)
+    snr_db = _column([sensor.snr_db for sensor in sensors], first, xp)
+    return develop_with(exposed, snr_db, seed_words(seeds, like=first, xp=xp), xp=xp)
+
+
+def develop_with(exposed: Vector, snr_db: Any, words: Words, *, xp: Any) -> Any:
+    """Do what `develop` does with sensors and seeds that are arrays already.
+
+    Args:
+        exposed: What `expose` returns, each of shape [b, h, w].
+        snr_db: Signal-to-noise ratio at mid grey of each image or one for all [dB], shape [b, 1, 1].
+        words: Words of the seeds of the noise (`noise.seed_words`), one an image.
+        xp: The array library.
+
+    Returns:
+        sRGB as whole numbers of 8 bits, shape [b, h, w, 3].
+    """
+    first = exposed[0]
+    draws = normals(3 * first.shape[1] * first.shape[2], words, like=first, xp=xp)
     draws = draws.reshape((-1, 3, *first.shape[1:]))
     planes = []
     for channel, plane in enumerate(exposed):
         level = xp.clip(plane, 0.0, None)
-        noisy = level + draws[:, channel] * xp.sqrt(noise_variance(level, snr))
+        noisy = level + draws[:, channel] * xp.sqrt(noise_variance(level, snr_db))
         planes.append(xp.asarray(xp.round(255.0 * srgb(noisy, xp=xp)), dtype=xp.uint8))
     return xp.stack(planes, -1)
 
@@ -141,12 +188,19 @@ def srgb(linear: Any, *, xp: Any) -> Any:
     return xp.where(light <= 0.0031308, 12.92 * light, 1.055 * xp.clip(light, 0.0031308, None) ** (1 / 2.4) - 0.055)
 
 
-def _vignette(image: Vector, corner_loss: Sequence[float], xp: Any) -> Vector:
+def _corner(corner_loss: Sequence[float], like: Any, xp: Any) -> Any:
+    """Square of the tangent at which a lens sees the corners, by the share that they lose; None if none loses any."""
+    if not any(corner_loss):
+        return None
+    return _column([_tan2_corner(loss) for loss in corner_loss], like, xp)
+
+
+def _vignette(image: Vector, corner: Any, xp: Any) -> Vector:
     """Darken images toward their corners by the cos⁴ law of natural vignetting (Kingslake 1983, Optical System Design).
 
     The lens's focal length is the one that loses the given share in the corners.
     """
-    if not any(corner_loss):
+    if corner is None:
         return image
     first = image[0]
     height, width = first.shape[1:]
@@ -154,8 +208,7 @@ def _vignette(image: Vector, corner_loss: Sequence[float], xp: Any) -> Vector:
         (2.0 * xp.arange(size, dtype=first.dtype, device=first.device) + (1.0 - size)) ** 2 for size in (height, width)
     )
     tan2_share = (y[:, None] + x[None, :]) / _corner2(height, width)
-    tan2_corner = _column([_tan2_corner(loss) for loss in corner_loss], first, xp)
-    kept = 1.0 / (1.0 + tan2_corner * tan2_share) ** 2
+    kept = 1.0 / (1.0 + corner * tan2_share) ** 2
     return image[0] * kept, image[1] * kept, image[2] * kept
 
 

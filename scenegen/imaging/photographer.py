@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scenegen.cell import Cell
-from scenegen.imaging.exposure import nominal_gain
+from scenegen.imaging.exposure import Gain, nominal_gain
 from scenegen.imaging.photo import photo
 from scenegen.imaging.render import Image, enlarged
 from scenegen.imaging.renderer import Renderer
@@ -47,15 +47,30 @@ class Photographer:
         Args:
             scenario: The scene.
             camera: One of its cameras, enlarged or not, or a free view, which has a sensor without faults. Blur grows
-                with the image: it stays as wide in the scene.
+                with the focal length: it stays as wide in the scene.
             oversampling: Fine pixels a pixel along each direction.
 
         Returns:
             sRGB, shape [h, w, 3].
         """
-        red, green, blue = np.moveaxis(self.radiance(scenario, camera, oversampling=oversampling), -1, 0)
-        sensor = _sensor(scenario, camera)
-        return photo((red, green, blue), sensor, nominal=self._nominal, scenario_id=scenario.id, xp=np)
+        seen = self.radiance(scenario, camera, oversampling=oversampling)
+        return taken(seen, scenario, camera, nominal=self._nominal)
+
+
+def taken(seen: NDArray[np.floating], scenario: Scenario, camera: Camera, *, nominal: Gain) -> Image:
+    """Turn the light that reaches a camera into the photo that its sensor takes.
+
+    Args:
+        seen: Luminance by linear colour [cd/m²], shape [h, w, 3].
+        scenario: The scene, with its sensors.
+        camera: See `Photographer.picture`.
+        nominal: Gain of the cell's cameras (`exposure.nominal_gain`).
+
+    Returns:
+        sRGB, shape [h, w, 3].
+    """
+    red, green, blue = np.moveaxis(np.asarray(seen, np.float32), -1, 0)
+    return photo((red, green, blue), _sensor(scenario, camera), nominal=nominal, scenario_id=scenario.id, xp=np)
 
 
 def _sensor(scenario: Scenario, camera: Camera) -> CameraSensor:
@@ -63,5 +78,5 @@ def _sensor(scenario: Scenario, camera: Camera) -> CameraSensor:
     if found is None:
         return CameraSensor(camera=camera.name)
     native = next((one for one in scenario.cameras.cameras if one.name == camera.name), camera)
-    factor = camera.width_px / native.width_px
+    factor = camera.focal_px[0] / native.focal_px[0]
     return found.model_copy(update={"blur_px": found.blur_px * factor, "motion_px": found.motion_px * factor})

@@ -21,7 +21,7 @@ from scenegen.imaging.light_set import AreaLight, LightSet
 from scenegen.imaging.scene_lights import scene_lights
 from scenegen.imaging.scene_surfaces import scene_surfaces
 from scenegen.imaging.shading import AmbientResponse, Points, ambient_response, area_response, points_of
-from scenegen.imaging.shadow_map import ShadowMap, cast_shadow_map, lit_share
+from scenegen.imaging.shadow_map import ShadowMap, cast_shadow_map, lit_share, map_size_px
 from scenegen.imaging.vectors import times
 from scenegen.imaging.view import Viewer
 from scenegen.parts.catalogue import Catalogue
@@ -155,7 +155,8 @@ class _Shot:
     def _unshadowed(self, light: AreaLight) -> NDArray[np.float32]:
         """Share of a light that bodies let through: in the feed by a map of its own, which all cameras share."""
         layout, viewer = self._scenario.layout, self._renderer.viewer
-        region = viewer.feed_region(layout)
+        region, gbuffer = viewer.feed_region(layout), self._renderer.gbuffer(self._scenario, self._camera)
+        size_px = map_size_px(gbuffer.height_px * gbuffer.width_px)
         inside = region.holds(self._points.position)
         share = np.ones_like(self._points.alpha)
         for chosen, key, receivers in (
@@ -163,8 +164,8 @@ class _Shot:
             (~inside, self._seen, self._spots),
         ):
             if chosen.any():
-                cast = partial(_shadow_map, viewer, layout, light, receivers)
-                shadow = self._once("shadow", (key, shape_of(light)), cast)
+                cast = partial(_shadow_map, viewer, layout, light, receivers, size_px)
+                shadow = self._once("shadow", (key, shape_of(light), size_px), cast)
                 share[chosen] = lit_share(
                     shadow, _chosen(self._points.position, chosen), _chosen(self._points.frame.z, chosen), xp=np
                 )[0]
@@ -179,8 +180,10 @@ class _Shot:
         return (spots[shown] if shown.any() else spots.reshape(-1, 3)).astype(np.float64)
 
 
-def _shadow_map(viewer: Viewer, layout: Layout, light: AreaLight, receivers: Callable[[], Array]) -> ShadowMap:
-    return cast_shadow_map(viewer, layout, light, receivers())
+def _shadow_map(
+    viewer: Viewer, layout: Layout, light: AreaLight, receivers: Callable[[], Array], size_px: int
+) -> ShadowMap:
+    return cast_shadow_map(viewer, layout, light, receivers(), size_px=size_px)
 
 
 def _chosen(vector: Vector, chosen: NDArray[np.bool_]) -> Vector:

@@ -22,7 +22,7 @@ from scenegen.imaging.light_set import AreaLight, LightSet, SurfaceSet
 from scenegen.imaging.quad_light import corners_of, gloss, highlight, lambert, mirror_point
 from scenegen.imaging.vectors import Frame, frame_about, minus, plus, product, times, unit
 
-GROOVE_ROUGHNESS = 0.8
+GROOVE_ROUGHNESS = 0.65
 """Roughness of a threaded face as a whole, held against path-traced threads."""
 ALIKE = 0.5
 """How far neighbours of a matt surface have its colour: all of them within a bin, few of them beside one."""
@@ -93,17 +93,13 @@ def points_of(
     shown = xp.asarray(instance >= 0, dtype=metallic.dtype)
     self_open = None if gbuffer.self_open is None else pick(gbuffer.self_open, pixels, xp=xp)
     if self_open is not None:
-        # Light that a metal's groove returns has met its other side too, and is scattered by both.
-        roughness = roughness + metallic * groove_depth(self_open, xp) * xp.clip(
-            GROOVE_ROUGHNESS - roughness, 0.0, None
-        )
+        # Light that a metal's groove returns has met its other side too: both scatter it, and neither is lost.
+        deep = metallic * groove_depth(self_open, xp)
+        roughness = roughness + deep * xp.clip(GROOVE_ROUGHNESS - roughness, 0.0, None)
+        self_open = self_open + deep * (1 - self_open)
     whole, edge = mirrored_shares(view[2], roughness, xp)
     dull = (1 - metallic) * shown
     base = plus((DIELECTRIC * (1 - metallic),) * 3, color, metallic)
-    if self_open is not None:
-        deep = metallic * groove_depth(self_open, xp)
-        base = product(base, (1 - deep * (1 - base[0]), 1 - deep * (1 - base[1]), 1 - deep * (1 - base[2])))
-        self_open = self_open + deep * (1 - self_open)
     lost = 1 / whole - 1
     again = (1 + base[0] * lost, 1 + base[1] * lost, 1 + base[2] * lost)
     inner = whole - edge

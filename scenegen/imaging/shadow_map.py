@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,13 +12,20 @@ from scenegen.geometry import Array, look_at
 from scenegen.imaging.gbuffer import Vector
 from scenegen.imaging.light_set import AreaLight
 from scenegen.imaging.vectors import dot, minus, plus
-from scenegen.imaging.view import Viewer
 from scenegen.scenario import Camera, Layout
 
-SIZE_PX = 192
-"""Pixels along each side of a map: a millimetre or two each over a feed tray."""
+if TYPE_CHECKING:  # casting rays takes embree, looking maps up does not
+    from scenegen.imaging.view import Viewer
+
+SIZE_PX, LARGEST_PX = 192, 1024
+"""Least and most pixels along each side of a map; the least are a millimetre or two each over a feed tray."""
+_FINENESS = 0.85
+"""Pixels of a map along a side for each one of the image: coarser maps leave teeth in shadows, finer ones nothing more
+to see."""
 NEAR_M = 50.0
 """A light farther away is looked at from here [m], in its direction, its size shrunk in proportion."""
+FILLED = 0.94
+"""Share of a map's side that the points it spans take up."""
 _OFFSET_PX = 0.75
 """How far a point is lifted along its normal before it is looked up, in pixels of the map."""
 _BIAS_M = 5e-4
@@ -55,6 +63,11 @@ class ShadowMap:
     """Half of its other side."""
 
 
+def map_size_px(pixels: int) -> int:
+    """Return how many pixels along each side suit a map for an image of so many pixels."""
+    return min(max(round(_FINENESS * math.sqrt(pixels)), SIZE_PX), LARGEST_PX)
+
+
 def cast_shadow_map(
     viewer: Viewer, layout: Layout, light: AreaLight, receivers: Array, *, size_px: int = SIZE_PX
 ) -> ShadowMap:
@@ -65,7 +78,7 @@ def cast_shadow_map(
         layout: What casts shadows; the table does not.
         light: The light, of one image.
         receivers: Points that may receive shadows [m], world frame, shape [n, 3].
-        size_px: Pixels along each side.
+        size_px: Pixels along each side; see `map_size_px`.
     """
     center, half_u, half_v = (_row(values) for values in (light.center, light.half_u, light.half_v))
     middle = (receivers.min(axis=0) + receivers.max(axis=0)) / 2
@@ -186,7 +199,7 @@ def _camera(eye: Array, middle: Array, receivers: Array, size_px: int) -> Camera
     local = (receivers - eye) @ pose.rotation
     plane = np.stack([local[:, 0], -local[:, 1]], axis=1) / np.maximum(-local[:, 2:], 1e-6)
     low, high = plane.min(axis=0), plane.max(axis=0)
-    focal = 0.94 * size_px / max(float((high - low).max()), 1e-6)
+    focal = FILLED * size_px / max(float((high - low).max()), 1e-6)
     principal = size_px / 2 - focal * (low + high) / 2
     return Camera(
         name="light",

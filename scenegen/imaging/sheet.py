@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,16 +14,20 @@ from PIL import ImageDraw, ImageFont
 
 from scenegen.cell import Cell
 from scenegen.errors import UnknownName
-from scenegen.imaging.render import Image, Painter, enlarged, overview
+from scenegen.imaging.render import Image, enlarged, overview
 from scenegen.parts.catalogue import Catalogue
-from scenegen.scenario import Scenario
+from scenegen.scenario import Camera, Scenario
 
-VIEW = "view"
-"""Name of the overview beside the cameras of a cell."""
+VIEW, OVERVIEW = "view", "overview"
+"""What is asked for like a camera of a cell: an overview with what the first camera sees beside it; it alone."""
+VIEW_HEADLINE = "On the left from above the robot, on the right as the scene's first camera sees it"
+ASPECT = 1.6
+"""Width of an overview over its height."""
 HEIGHT_PX = 250
 """Height of every scene's picture [px]."""
 GAP_PX, SEAM_PX, CAPTION_PX, HEADLINE_PX = 14, 3, 42, 40
 PAPER, INK, FAINT = (250, 250, 248), (28, 30, 33), (110, 114, 120)
+_PLAIN = str.maketrans({"ß": "ss", "–": "-", "×": "x"})
 GOOD, BAD = (24, 128, 72), (190, 40, 36)
 
 
@@ -41,6 +46,8 @@ class SheetEntry:
     """Whether the checks passed; None where that is not told."""
 
 
+Draw = Callable[[Scenario, Cell, Catalogue, Camera], Image]
+"""From a scene, its cell and parts, and one of its cameras or a free view to what that sees, sRGB, shape [h, w, 3]."""
 Remember = Callable[[Scenario, str, Callable[[], Image]], Image]
 """From a scenario, a camera and a way to draw the picture to the picture, shape [HEIGHT_PX, w, 3]."""
 
@@ -52,35 +59,30 @@ def drawn_anew(_scenario: Scenario, _camera: str, draw: Callable[[], Image]) -> 
 
 def contact_sheet(
     entries: Sequence[SheetEntry],
+    draw: Draw,
     *,
     camera: str = VIEW,
     headline: str = "",
     columns: int = 3,
-    oversampling: int = 2,
     remember: Remember = drawn_anew,
 ) -> Picture.Image:
     """Draw scenes in rows.
 
     Args:
         entries: The scenes with their captions; they may belong to different cells.
-        camera: `view` shows an overview and, beside it, what the scene's first camera sees; or one camera by name.
+        draw: Draws a scene.
+        camera: `view`, `overview` or one camera by name; see `sheet_picture`.
         headline: Written over the page.
         columns: Most scenes a row.
-        oversampling: Rays a pixel along each direction.
         remember: Returns a scene's picture from wherever pictures are kept, or draws it.
 
     Raises:
         UnknownName: A scene has no such camera.
     """
-    painters: dict[str, Painter] = {}
-
-    def draw(entry: SheetEntry) -> Image:
-        cell_id = entry.scenario.cell_id
-        if cell_id not in painters:
-            painters[cell_id] = Painter(entry.cell, entry.parts)
-        return sheet_picture(painters[cell_id], entry, camera, oversampling=oversampling)
-
-    pictures = [remember(entry.scenario, camera, partial(draw, entry)) for entry in entries]
+    pictures = [
+        remember(entry.scenario, camera, partial(sheet_picture, entry, camera, draw, height_px=HEIGHT_PX))
+        for entry in entries
+    ]
     columns = max(min(columns, len(entries)), 1)
     width = max((picture.shape[1] for picture in pictures), default=0)
     step_x, step_y = width + GAP_PX, HEIGHT_PX + CAPTION_PX + GAP_PX
@@ -95,17 +97,15 @@ def contact_sheet(
     return page
 
 
-def sheet_picture(
-    painter: Painter, entry: SheetEntry, camera: str, *, oversampling: int = 2, height_px: int = HEIGHT_PX
-) -> Image:
+def sheet_picture(entry: SheetEntry, camera: str, draw: Draw, *, height_px: float) -> Image:
     """Draw one scene as it stands on a sheet.
 
     Args:
-        painter: Draws scenes of the entry's cell.
         entry: The scene.
-        camera: `view` for an overview and, beside it, what the first camera sees; or one camera by name.
-        oversampling: Rays a pixel along each direction.
-        height_px: Height of the picture [px].
+        camera: `view` for an overview and, beside it, what the scene's first camera sees; `overview` for that alone; or
+            one camera by name.
+        draw: Draws a scene.
+        height_px: Height of the picture [px], rounded.
 
     Returns:
         sRGB, shape [height_px, w, 3].
@@ -114,14 +114,14 @@ def sheet_picture(
         UnknownName: The scene has no such camera.
     """
     cameras = {seen.name: enlarged(seen, height_px / seen.height_px) for seen in entry.scenario.cameras.cameras}
-    wide = overview(entry.cell, width_px=height_px * 8 // 5, height_px=height_px)
+    cameras[OVERVIEW] = overview(entry.cell, width_px=round(height_px * ASPECT), height_px=round(height_px))
     if camera != VIEW:
         if camera not in cameras:
             raise UnknownName("camera", camera, [*cameras, VIEW])
-        return painter.picture(entry.scenario, cameras[camera], oversampling=oversampling)
-    near = next(iter(cameras.values()))
-    left, right = (painter.picture(entry.scenario, seen, oversampling=oversampling) for seen in (wide, near))
-    return np.concatenate([left, np.full((height_px, SEAM_PX, 3), PAPER, np.uint8), right], axis=1)
+        return draw(entry.scenario, entry.cell, entry.parts, cameras[camera])
+    wide, near = cameras[OVERVIEW], next(iter(cameras.values()))
+    left, right = (draw(entry.scenario, entry.cell, entry.parts, seen) for seen in (wide, near))
+    return np.concatenate([left, np.full((len(left), SEAM_PX, 3), PAPER, np.uint8), right], axis=1)
 
 
 def _caption(pen: ImageDraw.ImageDraw, entry: SheetEntry, left: int, top: int, width: int) -> None:
@@ -134,7 +134,12 @@ def _caption(pen: ImageDraw.ImageDraw, entry: SheetEntry, left: int, top: int, w
 def write_line(
     pen: ImageDraw.ImageDraw, at: tuple[int, int], text: str, width: int, *, size: int, ink: tuple[int, int, int]
 ) -> None:
-    """Write one line with its middle's left end at a spot, shortened until it fits a width [px]."""
+    """Write one line with its middle's left end at a spot, shortened until it fits a width [px].
+
+    Letters lose their accents: the font that is always there has none.
+    """
+    letters = unicodedata.normalize("NFD", text.translate(_PLAIN))
+    text = "".join(letter for letter in letters if not unicodedata.combining(letter))
     font, shown = ImageFont.load_default(size), text
     while shown and pen.textlength(shown, font=font) > width:
         text = text[:-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,34 @@ _CUT = 10.0
 """Frequencies of which the glare passes less than exp(-10) are left out."""
 
 
-def veil(image: Vector, share: Sequence[float], *, xp: Any) -> Vector:
+class Veil(NamedTuple):
+    """Veiling glare that is ready for any number of batches of images of one size."""
+
+    rows: Any
+    """Cosine transform along columns, shape [m, h]."""
+    columns: Any
+    """Cosine transform along rows, shape [n, w]."""
+    passed: Any
+    """What the glare passes of each pair of frequencies, shape [m, n]."""
+    share: Any
+    """Share of the light that is spread, of each image or one for all, shape [b, 1, 1]."""
+
+
+def veil_of(share: Sequence[float], *, like: Any, xp: Any) -> Veil | None:
+    """Return the veiling glare of lenses; None if no light is spread.
+
+    Args:
+        share: Share of the light that is spread, of each image or one for all.
+        like: An array of shape [b, h, w]: type, device and size of the images.
+        xp: The array library.
+    """
+    if not any(share):
+        return None
+    parts = (*_transforms(*like.shape[1:]), np.reshape(share, (-1, 1, 1)))
+    return Veil(*(xp.asarray(part, dtype=like.dtype, device=like.device) for part in parts))
+
+
+def veiled(image: Vector, veil: Veil | None, *, xp: Any) -> Vector:
     """Move a share of each pixel's light to the pixels around it.
 
     The glare spread function is the Poisson kernel r0 / (2 pi (r² + r0²)^1.5), a peak with the long tail that veiling
@@ -32,15 +59,12 @@ def veil(image: Vector, share: Sequence[float], *, xp: Any) -> Vector:
 
     Args:
         image: Linear colours, each of shape [b, h, w].
-        share: Share of the light that is spread, of each image or one for all.
+        veil: The glare (`veil_of`).
         xp: The array library.
     """
-    if not any(share):
+    if veil is None:
         return image
-    first = image[0]
-    arrays = (xp.asarray(array, dtype=first.dtype, device=first.device) for array in _transforms(*first.shape[1:]))
-    rows, columns, passed = arrays
-    part = xp.asarray(list(share), dtype=first.dtype, device=first.device).reshape((-1, 1, 1))
+    rows, columns, passed, part = veil
 
     def spread(plane: Any) -> Any:
         # numpy's einsum starts no threads, which cost more than they give where every core has its own process.

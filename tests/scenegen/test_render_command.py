@@ -12,10 +12,11 @@ from library.layers import Layers
 from library.versioned import VersionedLibrary
 from scenegen.cli import app
 from scenegen.commands.artist import Artist
-from scenegen.commands.grid_lines import grid_lines
 from scenegen.commands.render import Gallery
-from scenegen.errors import InvalidOption, LibraryError, MissingExtra, UnknownName
-from scenegen.imaging.render import Painter, overview
+from scenegen.errors import InvalidOption, LibraryError, MissingExtra, UnknownName, UnreadableStage
+from scenegen.imaging.photographer import Photographer
+from scenegen.imaging.render import enlarged, overview
+from scenegen.imaging.sheet import HEADLINE_PX
 
 
 def run(*arguments: str, expect: type[Exception] | None = None) -> str:
@@ -55,8 +56,13 @@ def test_a_scene_is_drawn_by_its_first_digits(folder, snapshot, variant, cell, c
     target = tmp_path / "new" / "scene.png"
     said = run(variant.scenario_id[:8], "--library", folder, "--size", "64", "-o", str(target))
     assert said == f"wrote {target}\n"
-    expected = Painter(cell, catalogue).picture(snapshot.scenario(variant), overview(cell, width_px=64, height_px=40))
-    assert (picture(target) == expected).all()
+    photographer, scene = Photographer(cell, catalogue), snapshot.scenario(variant)
+    wide = photographer.picture(scene, overview(cell, width_px=64, height_px=40))
+    assert (picture(target)[:, :64] == wide).all()
+    near = photographer.picture(scene, enlarged(scene.cameras.cameras[0], 40 / 224))
+    assert (picture(target)[:, -40:] == near).all()
+    run(variant.scenario_id, "--library", folder, "--size", "64", "--camera", "overview", "-o", str(target))
+    assert (picture(target) == wide).all()
 
 
 @pytest.mark.parametrize("renderer", ["preview", "shaded"])
@@ -68,21 +74,21 @@ def test_a_camera_is_drawn_at_any_size(folder, variant, tmp_path, renderer):
     assert np.ptp(picture(target)) > 60
 
 
-def test_path_tracing_shows_what_the_preview_shows(folder, variant, tmp_path):
+def test_path_tracing_shows_what_the_photo_shows(folder, variant, tmp_path):
     pytest.importorskip("mitsuba", reason="path tracing needs the extra `render`")
     seen = {}
-    for renderer in ("preview", "path"):
+    for renderer in ("shaded", "path"):
         target = tmp_path / f"{renderer}.png"
         options = ("--size", "64", "--renderer", renderer, "--spp", "16", "-o", str(target))
         run(variant.scenario_id, "--library", folder, *options)
         seen[renderer] = picture(target).astype(float)
-    assert np.corrcoef(seen["preview"].ravel(), seen["path"].ravel())[0, 1] > 0.95
+    assert np.corrcoef(seen["shaded"].ravel(), seen["path"].ravel())[0, 1] > 0.95
 
 
 def test_path_tracing_without_its_extra_says_what_to_install(folder, variant, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "mitsuba", None)
-    options = ("--renderer", "path", "-o", str(tmp_path / "scene.png"))
-    said = run(variant.scenario_id, "--library", folder, *options, expect=MissingExtra)
+    options = ("--renderer", "path", "-o", str(tmp_path / "pictures"))
+    said = run("all", "--library", folder, *options, expect=MissingExtra)
     assert said == "path tracing needs the extra 'render' - run: pip install 'scenegen[render]'"
     assert list(tmp_path.iterdir()) == []
 
@@ -97,6 +103,15 @@ def test_a_pair_shows_the_twin_on_the_left(folder, snapshot, variant, tmp_path):
     assert (both[14 : 14 + 64, 14 + 64 + 14 : 14 + 64 + 14 + 64] != alone).any()
 
 
+def test_a_pair_of_wide_pictures_stands_one_above_the_other(folder, variant, tmp_path):
+    run(variant.scenario_id, "--library", folder, "--size", "64", "--pair", "-o", str(tmp_path / "pair.png"))
+    run(variant.provenance.base_id, "--library", folder, "--size", "64", "-o", str(tmp_path / "twin.png"))
+    both, alone = picture(tmp_path / "pair.png"), picture(tmp_path / "twin.png")
+    height, width = alone.shape[:2]
+    assert (both[HEADLINE_PX : HEADLINE_PX + height, 14 : 14 + width] == alone).all()
+    assert both.shape[0] > 2 * height
+
+
 def test_all_scenes_are_drawn_once(folder, snapshot, tmp_path):
     target = tmp_path / "pictures"
     options = ("all", "--library", folder, "--size", "32", "-o", str(target))
@@ -104,7 +119,7 @@ def test_all_scenes_are_drawn_once(folder, snapshot, tmp_path):
     names = sorted(path.name for path in target.iterdir())
     assert [name.split("_")[0] for name in names] == ["base", "lighting-1", "lighting-2"]
     assert {name.split("_")[1] for name in names} == {row.scenario_id for row in snapshot.rows()}
-    assert all(name.endswith("_view_preview_32px.png") for name in names)
+    assert all(name.endswith("_view_shaded_32px.png") for name in names)
     removed, kept = target / names[0], target / names[1]
     removed.unlink()
     before = kept.stat().st_mtime_ns
@@ -125,14 +140,14 @@ def test_an_interruption_leaves_whole_pictures_and_the_next_run_goes_on(folder, 
     draw, drawn = Artist.picture, []
 
     def stopped(*arguments):
-        if drawn:
+        if len(drawn) == 2:  # overview and camera of one scene
             raise KeyboardInterrupt
         drawn.append(draw(*arguments))
         return drawn[-1]
 
     monkeypatch.setattr(Artist, "picture", stopped)
     assert CliRunner().invoke(app, ["render", *options]).exit_code == 130
-    assert [picture(path).shape for path in tmp_path.iterdir()] == [(20, 32, 3)]
+    assert [picture(path).shape for path in tmp_path.iterdir()] == [(20, 32 + 3 + 20, 3)]
     monkeypatch.setattr(Artist, "picture", draw)
     assert run(*options) == f"wrote 2 pictures into {tmp_path}, 1 were there\n"
 
@@ -150,6 +165,8 @@ def test_a_twin_is_drawn_once_for_its_variants(folder, snapshot):
     drawn = []
 
     class Counting:
+        name, camera = "counted", "overhead"
+
         def picture(self, scenario, cell, parts):
             drawn.append(scenario.id)
             return np.zeros((8, 8, 3), np.uint8)
@@ -161,7 +178,7 @@ def test_a_twin_is_drawn_once_for_its_variants(folder, snapshot):
     assert drawn == [rows[0].provenance.base_id, *(row.scenario_id for row in rows)]
 
 
-def test_what_cannot_be_drawn_is_named(folder, snapshot, variant):
+def test_what_cannot_be_drawn_is_named(folder, snapshot, variant, tmp_path):
     base = next(row.scenario_id for row in snapshot.rows() if row.kind == "base")
     library = ("--library", folder)
     assert run(base, *library, "--pair", expect=InvalidOption) == (
@@ -170,30 +187,23 @@ def test_what_cannot_be_drawn_is_named(folder, snapshot, variant):
     assert run("all", *library, "--axis", "pose", expect=InvalidOption) == (
         "--axis pose - accepted: an axis of which the library holds scenes"
     )
+    assert run(base, *library, "--axis", "lighting", expect=InvalidOption) == (
+        "--axis lighting - accepted: with `all`, not with one scene"
+    )
     assert run(variant.scenario_id, *library, "-o", "scene.txt", expect=InvalidOption) == (
         "--output scene.txt - accepted: a file that ends in .png, .jpg, .jpeg, .webp"
     )
-    assert "no scenario 'ffffffffffff'" in run("ffffffffffff", *library, expect=LibraryError)
-    assert "unknown camera 'overhad'" in run(
-        variant.scenario_id, *library, "--camera", "overhad", "-o", "scene.png", expect=UnknownName
+    assert run("all", *library, "-o", "scene.png", expect=InvalidOption) == (
+        "--output scene.png - accepted: a folder, for the pictures of all scenes"
     )
-
-
-def test_a_grid_has_a_line_an_axis_and_prefers_one_twin(snapshot, variant):
-    rows = list(snapshot.rows())
-    (line,) = grid_lines(rows, snapshot)
-    assert line.axis == "lighting"
-    assert line.twin.scenario_id == variant.provenance.base_id
-    assert {level: row.provenance.axes[0].level for level, row in line.levels.items()} == {1: 1, 2: 2}
-    bases = [row for row in rows if row.kind == "base"]
-    with pytest.raises(InvalidOption, match="accepted: a library of scenes that vary one axis each"):
-        grid_lines(bases, snapshot)
-
-
-def test_a_grid_is_drawn(folder, tmp_path):
-    target = tmp_path / "grid.png"
-    done = CliRunner().invoke(app, ["library", "sheet", folder, "--grid", "--camera", "overhead", "-o", str(target)])
-    assert done.stdout == f"wrote {target}: 2 of 2 scenes\n"
-    image = picture(target)
-    assert image.shape[1] > 6 * 190
-    assert (image[32 : 32 + 190, -100] == (236, 236, 233)).all()  # no scene of level 5: blank
+    assert run("ffffffffffff", *library, expect=LibraryError) == (
+        f"{snapshot.name}: no scenario 'ffffffffffff' - list ids with `scenegen library list`"
+    )
+    assert run(variant.scenario_id, *library, "--camera", "overhad", "-o", "scene.png", expect=UnknownName) == (
+        "unknown camera 'overhad' - did you mean 'overhead'?"
+    )
+    assert run("cell.yaml", expect=InvalidOption) == (
+        "render cell.yaml - accepted: a scenario's id, `all`, or a USD scene (.usda, .usd, .usdc, .usdz)"
+    )
+    missing = tmp_path / "missing.usda"
+    assert run(str(missing), expect=UnreadableStage).startswith(f"{missing}: ")

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from scenegen.imaging.ambient import diffuse_bands, mirror_bands, mirror_open, open_shares
 from scenegen.imaging.caster import GBufferCaster
+from scenegen.imaging.render import enlarged
+from scenegen.scenario import Cameras
 
 
 @given(st.floats(-1, 1))
@@ -53,3 +55,16 @@ def test_walls_and_parts_darken_what_lies_beside_them(cell, catalogue, base_scen
     beside = floor & (np.roll(part, 1, 0) | np.roll(part, -1, 0) | np.roll(part, 1, 1) | np.roll(part, -1, 1))
     assert beside.sum() > 50
     assert shares[beside].mean() < shares[floor].mean() - 0.05
+
+
+def test_a_larger_image_is_as_dark_beside_walls_and_parts(cell, catalogue, base_scenario):
+    native = base_scenario.cameras.cameras[0]
+    shares = []
+    for factor in (1, 4):
+        seen = base_scenario.varied(cameras=Cameras(cameras=(enlarged(native, factor),)))
+        gbuffer = GBufferCaster.of(cell, catalogue).cast(seen, native.name)
+        image = gbuffer.plane(open_shares(gbuffer, xp=np))[0]
+        shares.append(image.reshape(native.height_px, factor, native.width_px, factor).mean(axis=(1, 3)))
+    assert (shares[0] < 0.95).mean() > 0.1
+    assert (shares[1] < 0.95).mean() == pytest.approx((shares[0] < 0.95).mean(), rel=0.2)
+    assert np.corrcoef(shares[0].ravel(), shares[1].ravel())[0, 1] > 0.9

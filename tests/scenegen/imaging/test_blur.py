@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenegen.imaging.blur import lens_blur, line_taps, motion_blur
+from scenegen.imaging.blur import blurred, lens_blur, line_taps, motion_blur
 
 torch.set_num_threads(1)
 
@@ -22,6 +22,14 @@ def _point(size=41):
     return plane, plane, plane
 
 
+def _lens(image, sigmas, xp=np):
+    return blurred(image, lens_blur(sigmas, like=image[0], xp=xp), xp=xp)
+
+
+def _motion(image, lengths, angles, xp=np):
+    return blurred(image, motion_blur(lengths, angles, like=image[0], xp=xp), xp=xp)
+
+
 def _spread_px(plane):
     """Standard deviations along rows and columns of a plane of unit sum [px]."""
     at = np.arange(plane.shape[-1]) - plane.shape[-1] // 2
@@ -32,14 +40,14 @@ def _spread_px(plane):
 @given(st.integers(2, 20), st.integers(2, 20), st.floats(0, 8), st.floats(0, 8))
 def test_lens_blur_keeps_the_mean(height, width, first, second):
     image = _image(height, width)
-    for before, after in zip(image, lens_blur(image, (first, second), xp=np), strict=True):
+    for before, after in zip(image, _lens(image, (first, second)), strict=True):
         assert after.mean(axis=(1, 2)) == pytest.approx(before.mean(axis=(1, 2)), rel=1e-12)
 
 
 @pytest.mark.parametrize("sigma", [0.7, 1.5, 3.0])
 def test_lens_blur_has_the_asked_width(sigma):
-    blurred = lens_blur(_point(), (sigma,), xp=np)[0]
-    assert _spread_px(blurred) == pytest.approx((sigma, sigma), rel=0.02)
+    plane = _lens(_point(), (sigma,))[0]
+    assert _spread_px(plane) == pytest.approx((sigma, sigma), rel=0.02)
 
 
 @given(st.floats(0, 30), st.floats(-7, 7))
@@ -59,7 +67,7 @@ def test_a_line_along_an_axis_stays_on_it():
 @pytest.mark.parametrize("angle", [0.0, 0.4, np.pi / 2, 2.0])
 def test_motion_blur_spreads_along_its_direction_only(angle):
     """A line of length L has a standard deviation of L / sqrt(12) along it."""
-    plane = motion_blur(_point(), (15.0,), (angle,), xp=np)[0][0]
+    plane = _motion(_point(), (15.0,), (angle,))[0][0]
     rows, columns = np.indices(plane.shape) - plane.shape[0] // 2
     along, across = columns * np.cos(angle) + rows * np.sin(angle), rows * np.cos(angle) - columns * np.sin(angle)
     assert np.sqrt((plane * along**2).sum()) == pytest.approx(15 / np.sqrt(12), rel=0.02)
@@ -68,21 +76,21 @@ def test_motion_blur_spreads_along_its_direction_only(angle):
 
 
 def test_motion_turns_from_right_toward_down():
-    plane = motion_blur(_point(), (10.0,), (np.pi / 4,), xp=np)[0][0]
+    plane = _motion(_point(), (10.0,), (np.pi / 4,))[0][0]
     assert plane[23, 23] > 0.05
     assert plane[17, 23] == 0
 
 
 def test_no_blur_is_the_identity():
     image = _image(5, 7)
-    assert lens_blur(image, (0.0, 0.0), xp=np) is image
-    assert motion_blur(image, (0.0,), (1.0,), xp=np) is image
-    first = lens_blur(image, (0.0, 2.0), xp=np)[0][0]
+    assert _lens(image, (0.0, 0.0)) is image
+    assert _motion(image, (0.0,), (1.0,)) is image
+    first = _lens(image, (0.0, 2.0))[0][0]
     assert first == pytest.approx(image[0][0], abs=0)
 
 
-@pytest.mark.parametrize("blur", [lambda i, xp: lens_blur(i, (1.3,), xp=xp),
-                                  lambda i, xp: motion_blur(i, (6.0,), (0.5,), xp=xp)])  # fmt: skip
+@pytest.mark.parametrize("blur", [lambda i, xp: _lens(i, (1.3,), xp),
+                                  lambda i, xp: _motion(i, (6.0,), (0.5,), xp)])  # fmt: skip
 def test_flat_images_stay_flat_and_torch_agrees(blur):
     flat = tuple(np.full((1, 9, 12), level) for level in (0.1, 2.0, 30.0))
     for level, plane in zip((0.1, 2.0, 30.0), blur(flat, np), strict=True):

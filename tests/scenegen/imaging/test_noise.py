@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenegen.imaging.exposure import MID_GREY
-from scenegen.imaging.noise import noise_seed, noise_variance, normals
+from scenegen.imaging.noise import noise_seed, noise_variance, normals, seed_words
 
 torch.set_num_threads(1)
 
@@ -18,7 +18,7 @@ GOLDEN_DRAWS = (-0.117067084, 0.468203604, -0.038497269, 0.546816587)
 
 
 def _draw(count, *seeds):
-    return normals(count, seeds, like=SINGLE, xp=np)
+    return normals(count, seed_words(seeds, like=SINGLE, xp=np), like=SINGLE, xp=np)
 
 
 @pytest.mark.parametrize("seed", [(0, 0), (1, 0), (0, 1), (2**32 - 1, 2**32 - 1), noise_seed("a", "overhead")])
@@ -47,7 +47,8 @@ def test_numbers_that_were_drawn_once_stay():
 @given(WORDS, WORDS)
 def test_numpy_and_torch_agree_to_the_bit(first, second):
     seeds = [(first, second), (second, first)]
-    found = normals(64, seeds, like=torch.zeros(1), xp=torch).numpy()
+    like = torch.zeros(1)
+    found = normals(64, seed_words(seeds, like=like, xp=torch), like=like, xp=torch).numpy()
     assert found.dtype == np.float32
     assert np.array_equal(found, _draw(64, *seeds))
 

@@ -10,7 +10,7 @@ from scenegen.axes.lamp import shaded_share
 from scenegen.geometry import Pose, quat_between
 from scenegen.imaging.card_shadow import card_lit_share
 from scenegen.imaging.scene_lights import scene_lights
-from scenegen.imaging.shadow_map import ShadowMap, cast_shadow_map, lit_share
+from scenegen.imaging.shadow_map import ShadowMap, cast_shadow_map, lit_share, map_size_px
 from scenegen.imaging.view import Viewer
 from scenegen.nominal import nominal_fixtures, nominal_scenario
 from scenegen.scenario import Item, Layout, Lights, RectLight, ShadowCaster, Task
@@ -74,6 +74,10 @@ def test_a_small_light_casts_the_sharp_outline_of_a_nut(viewer, one_nut, catalog
     far = np.linalg.norm(spots[:, :2], axis=1) > 1.5 * reach
     assert (lit.ravel()[far] == 1).all()
     assert np.isin(lit.ravel(), (0, 1)).mean() > 0.9
+
+
+def test_maps_of_larger_images_are_finer():
+    assert [map_size_px(side**2) for side in (112, 224, 448, 896, 2400)] == [192, 192, 381, 762, 1024]
 
 
 def test_a_wide_light_casts_a_wide_soft_shadow(viewer, one_nut):

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenegen.imaging.veil import SPREAD, veil
+from scenegen.imaging.veil import SPREAD, veil_of, veiled
 
 torch.set_num_threads(1)
 
@@ -22,17 +22,21 @@ def _lamp(size=129):
     return plane, plane, plane
 
 
+def _veiled(image, shares, xp=np):
+    return veiled(image, veil_of(shares, like=image[0], xp=xp), xp=xp)
+
+
 @settings(max_examples=20)
 @given(st.integers(2, 60), st.integers(2, 60), st.floats(0, 1), st.floats(0, 1))
 def test_light_is_conserved_and_stays_positive(height, width, first, second):
     image = _image(height, width)
-    for before, after in zip(image, veil(image, (first, second), xp=np), strict=True):
+    for before, after in zip(image, _veiled(image, (first, second)), strict=True):
         assert after.mean(axis=(1, 2)) == pytest.approx(before.mean(axis=(1, 2)), rel=1e-9)
         assert after.min() > -1e-6 * before.max()
 
 
 def test_a_lamp_keeps_its_share_and_the_rest_follows_the_kernel():
-    plane = veil(_lamp(), (0.1,), xp=np)[0][0]
+    plane = _veiled(_lamp(), (0.1,))[0][0]
     radius = SPREAD * 129
     rows, columns = np.indices(plane.shape) - 64
     distance = np.hypot(rows, columns)
@@ -44,31 +48,31 @@ def test_a_lamp_keeps_its_share_and_the_rest_follows_the_kernel():
 
 
 def test_glare_falls_with_distance():
-    row = veil(_lamp(), (0.2,), xp=np)[0][0, 64, 64:]
+    row = _veiled(_lamp(), (0.2,))[0][0, 64, 64:]
     assert (np.diff(row) < 0).all()
 
 
 def test_glare_is_round_in_wide_images():
     plane = np.zeros((1, 90, 160))
     plane[0, 45, 80] = 1.0
-    spread = veil((plane, plane, plane), (1.0,), xp=np)[0][0]
+    spread = _veiled((plane, plane, plane), (1.0,))[0][0]
     assert spread[45 - 12, 80] == pytest.approx(spread[45, 80 - 12], rel=0.02)
 
 
 def test_more_veil_means_less_contrast():
     image = _image(40, 50)
-    deviations = [veil(image, (share,), xp=np)[0].std() for share in (0.0, 0.02, 0.1, 0.5)]
+    deviations = [_veiled(image, (share,))[0].std() for share in (0.0, 0.02, 0.1, 0.5)]
     assert deviations == sorted(deviations, reverse=True)
     assert len(set(deviations)) == 4
 
 
 def test_a_clean_lens_is_the_identity():
     image = _image(4, 5)
-    assert veil(image, (0.0, 0.0), xp=np) is image
+    assert _veiled(image, (0.0, 0.0)) is image
 
 
 def test_numpy_and_torch_agree():
     image = _image(24, 36)
-    found = veil(tuple(torch.asarray(plane) for plane in image), (0.1, 0.3), xp=torch)
-    for mine, theirs in zip(veil(image, (0.1, 0.3), xp=np), found, strict=True):
+    found = _veiled(tuple(torch.asarray(plane) for plane in image), (0.1, 0.3), torch)
+    for mine, theirs in zip(_veiled(image, (0.1, 0.3)), found, strict=True):
         assert theirs.numpy() == pytest.approx(mine, abs=1e-12)
