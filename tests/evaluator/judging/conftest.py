@@ -52,9 +52,7 @@ class Script:
     def __init__(self, job):
         self.job = job
         self.tool, self.opening = np.array(HOME), 1.0
-        self.places = {
-            item.name: np.array(item.pose_to_world.position_m) for item in job.scenario.layout.items
-        }
+        self.places = {item.name: np.array(item.pose_to_world.position_m) for item in job.scenario.layout.items}
         self.grip, self.touching, self.body = set(), set(), set()
         self.force, self.torque_share, self.struck = 0.0, 0.1, {}
         self.rows, self.jumps = [], set()
