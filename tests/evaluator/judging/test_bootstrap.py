@@ -51,7 +51,9 @@ def test_the_interval_moves_and_stretches_with_the_values(values, shift, scale):
     assert min(values) <= low <= high <= max(values)
     moved = interval([value * scale + shift for value in values], resamples=300)
     if np.ptp(values) > 1e-3:
-        assert moved == pytest.approx((low * scale + shift, high * scale + shift), abs=1e-4 * scale + 0.02 * scale * np.ptp(values))
+        assert moved == pytest.approx(
+            (low * scale + shift, high * scale + shift), abs=1e-4 * scale + 0.02 * scale * np.ptp(values)
+        )
 
 
 def test_unknown_values_are_left_out():

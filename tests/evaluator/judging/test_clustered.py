@@ -8,7 +8,9 @@ from evaluator.judging.clustered import Tally, clustered_share, design_effect, g
 from scenegen.streams import stream
 from validators.intervals import wilson
 
-groups = st.lists(st.integers(1, 12).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1, max_size=12)
+groups = st.lists(
+    st.integers(1, 12).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1, max_size=12
+)
 
 
 def tallies(pairs):
