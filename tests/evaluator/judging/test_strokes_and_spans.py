@@ -1,5 +1,7 @@
 """Movements of the gripper, and runs of samples."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,7 +21,7 @@ def test_spans_are_the_runs(values):
         assert span.start < span.end
         rebuilt[span.start : span.end] = True
     assert np.array_equal(rebuilt, values)
-    assert all(before.end < after.start for before, after in zip(found, found[1:], strict=False))
+    assert all(before.end < after.start for before, after in pairwise(found))
 
 
 @given(flags, st.floats(0, 0.3))
@@ -28,7 +30,7 @@ def test_bridging_fills_short_gaps_alone(values, gap_s):
     filled = bridged(values, time_s, gap_s=gap_s)
     assert (filled >= values).all()
     assert np.array_equal(bridged(filled, time_s, gap_s=gap_s), filled)
-    for before, after in zip(spans(filled), spans(filled)[1:], strict=False):
+    for before, after in pairwise(spans(filled)):
         assert time_s[after.start] - time_s[before.end - 1] > gap_s - 1e-9
 
 
@@ -48,7 +50,7 @@ def test_a_gripper_that_does_not_move_has_no_strokes(opening):
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=60))
 def test_strokes_alternate_in_order_and_trembling_is_none(values):
     found = strokes(np.array(values))
-    assert all(before.closes is not after.closes for before, after in zip(found, found[1:], strict=False))
+    assert all(before.closes is not after.closes for before, after in pairwise(found))
     assert all(0 <= stroke.start <= stroke.end < len(values) for stroke in found)
     assert bool(found) == (np.ptp(values) >= STROKE)
     assert strokes(np.array(values) * STROKE * 0.9) == []
