@@ -66,19 +66,18 @@ _OF_KIND = {
 }
 
 _TOUCHES = (EventKind.CONTACT, EventKind.GRASP, EventKind.LIFT)
-_RETRIES = (EventKind.GRASP, EventKind.LIFT)
 
 
 def failure_of(items: Sequence[ItemEnd], events: Sequence[Event], end: EndReason, *, contact_force_n: float) -> Failure:
     """Say why an episode failed.
 
     The items that keep it from success are looked at: targets that are not placed, and what intrudes into a bin. What
-    went wrong with each since it last lay in its bin is a chain of errors. The chain that began first gives category
-    and time: that of its first error, of a hard collision up to `LINK_S` before it, or `recovery_failed` if the item
-    was grasped again after its last error. A jam after which nothing more was placed is such a beginning too. Where
-    nothing went wrong with any of the items, in this order: a hard collision, standing still until the end, time that
-    ran out while an item was touched or moved, an approach that touched nothing, a policy that overlooked what was
-    left, a timeout, or unknown.
+    went wrong with each since it was last lifted, or placed, is a chain of errors; it begins with its first error, or
+    with a hard collision up to `LINK_S` before that. If the item was grasped once more after its last error, the chain
+    is a `recovery_failed` that began with the first error since it was placed. A jam after which nothing more was
+    placed is a chain too. The chain that began first gives category and time. Where nothing went wrong with any of the
+    items, in this order: a hard collision, standing still until the end, time that ran out while an item was touched
+    or moved, an approach that touched nothing, a policy that overlooked what was left, a timeout, or unknown.
 
     Args:
         items: Where the items of a failed episode are.
@@ -104,16 +103,17 @@ def _chain(item: ItemEnd, events: Sequence[Event], crashes: Iterable[float]) -> 
     mishaps = mishaps_of(events, item.name)
     if not mishaps:
         return None
-    first, last = mishaps[0], mishaps[-1]
+    lifted = max((e.time_s for e in events if e.kind is EventKind.LIFT and item.name in e.items), default=0.0)
+    since = [mishap for mishap in mishaps if mishap.time_s >= lifted]
+    retried = any(e.kind is EventKind.GRASP and item.name in e.items and e.time_s > mishaps[-1].time_s for e in events)
+    if not since or (retried and not item.intrudes):
+        return Failure(FailureCategory.RECOVERY_FAILED, mishaps[0].time_s)
+    first = since[0]
     linked = [time_s for time_s in crashes if first.time_s - LINK_S <= time_s <= first.time_s]
     if linked:
         return Failure(FailureCategory.COLLISION, linked[0])
-    tried = any(e.kind in _RETRIES and item.name in e.items and e.time_s > last.time_s for e in events)
-    if tried and not item.intrudes:
-        return Failure(FailureCategory.RECOVERY_FAILED, first.time_s)
-    if item.role is not Role.TARGET:
-        return Failure(FailureCategory.WRONG_OBJECT, first.time_s)
-    return Failure(_OF_KIND[first.kind], first.time_s)
+    category = _OF_KIND[first.kind] if item.role is Role.TARGET else FailureCategory.WRONG_OBJECT
+    return Failure(category, first.time_s)
 
 
 def _jams(events: Sequence[Event]) -> Iterable[float]:

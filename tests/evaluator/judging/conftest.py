@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 
+from evaluator.judging.episode import Episode, EpisodeKey
 from evaluator.judging.job import Job
+from evaluator.judging.measures_motion import MotionMeasures
+from evaluator.judging.measures_task import TaskMeasures
 from evaluator.judging.observed import Observed
 from evaluator.judging.timeline import timeline
 from evaluator.judging.trace import EndReason, Trace
 from scenegen.geometry import Pose
 from scenegen.nominal import nominal_fixtures, nominal_scenario
+from scenegen.provenance import AxisSetting, Provenance
 from scenegen.scenario import Item, Layout, Task
 
 RATE_HZ = 50
@@ -52,9 +56,7 @@ class Script:
     def __init__(self, job):
         self.job = job
         self.tool, self.opening = np.array(HOME), 1.0
-        self.places = {
-            item.name: np.array(item.pose_to_world.position_m) for item in job.scenario.layout.items
-        }
+        self.places = {item.name: np.array(item.pose_to_world.position_m) for item in job.scenario.layout.items}
         self.grip, self.touching, self.body = set(), set(), set()
         self.force, self.torque_share, self.struck = 0.0, 0.1, {}
         self.rows, self.jumps = [], set()
@@ -252,3 +254,68 @@ def spot():
 def script(job):
     """An episode of the four items that is about to begin."""
     return Script(job)
+
+
+GOOD_TASK = {
+    "to_sort": 4,
+    "sorted": 4,
+    "missorted": 0,
+    "mishaps": 0,
+    "recovered": None,
+    "interventions": 0,
+    "misses": 0,
+    "slips": 0,
+    "drops": 0,
+    "double_picks": 0,
+    "wrong_parts": 0,
+    "jams": 0,
+    "takt_s": (4.0, 5.0, 6.0, 5.0),
+}
+GOOD_MOTION = {
+    "joint_margin_rad": 0.3,
+    "within_limits": 1.0,
+    "torque_peak": 0.5,
+    "smoothness": -2.0,
+    "jerk": -8.0,
+    "path_ratio": 1.4,
+    "lowest_m": 0.01,
+    "force_peak_n": 0.0,
+    "collisions": 0,
+    "body_hits": 0,
+    "carried_hits": 0,
+    "placement_errors_m": (0.01, 0.02),
+    "placement_drift_m": None,
+}
+
+
+def made_episode(scenario_id, outcome="success", *, seed=0, attempt=0, touched=True, task=None, motion=None, **fields):
+    """An episode as if it had been judged: a clean success, but for what is given."""
+    sound = outcome in ("success", "failure", "policy_error")
+    return Episode(
+        key=EpisodeKey(run_id="run", scenario_id=scenario_id, seed=seed, attempt=attempt),
+        outcome=outcome,
+        end=fields.pop("end", "timeout"),
+        category=fields.pop("category", "grasp_miss" if outcome == "failure" else None),
+        touched=touched,
+        task=TaskMeasures(**{**GOOD_TASK, **(task or {})}) if sound else None,
+        motion=MotionMeasures(**{**GOOD_MOTION, **(motion or {})}) if sound else None,
+        **fields,
+    )
+
+
+def made_origin(base_id, *axes, level=1):
+    """Where a scenario came from: a base without axes."""
+    settings = tuple(AxisSetting(axis=axis, level=level, severity=()) for axis in axes)
+    return Provenance(axes=settings, base_id=base_id, generator="test", generator_version="1", seed=0, index=0)
+
+
+@pytest.fixture(scope="session")
+def episode():
+    """`episode(scenario_id, outcome, ...)`: an episode as if it had been judged."""
+    return made_episode
+
+
+@pytest.fixture(scope="session")
+def origin():
+    """`origin(base_id, *axes, level)`: where a scenario came from."""
+    return made_origin

@@ -1,4 +1,4 @@
-"""Success, exactly: each target lies released and at rest in its bin at the end, and nothing is where it must not be."""
+"""Success, exactly: each target lies released and at rest in its bin at the end, nothing is where it must not be."""
 
 import numpy as np
 import pytest

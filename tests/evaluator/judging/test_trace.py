@@ -56,5 +56,7 @@ def test_samples_are_cut_and_items_ordered():
 
 
 def test_items_must_be_those_of_the_scenario():
-    with pytest.raises(InvalidRecord, match=r"^Trace: items are a, b - accepted: those of the scenario, each once \(a, c\)$"):
+    with pytest.raises(
+        InvalidRecord, match=r"^Trace: items are a, b - accepted: those of the scenario, each once \(a, c\)$"
+    ):
         Trace(**GIVEN).ordered(("a", "c"))
