@@ -63,20 +63,25 @@ class Recorder:
         """Return the last pose of each item, shape [7]."""
         return dict(zip(self._items, self._samples["item_pose"][-1], strict=True))
 
-    def trace(self, end: EndReason, arm: Arm) -> Trace:
+    def trace(self, end: EndReason, arm: Arm, *, last_s: float | None = None) -> Trace:
         """Return what was recorded.
 
         Args:
             end: Why the episode ended.
             arm: The robot's kinematics: where its tool was.
+            last_s: Of all but the first sample only the last seconds; everything if not given.
         """
-        arrays = {name: np.stack(values) for name, values in self._samples.items()}
+        times = np.array(self._times)
+        chosen = np.arange(len(times))
+        if last_s is not None:
+            chosen = np.flatnonzero((times > times[-1] - last_s) | (chosen == 0))
+        arrays = {name: np.stack([values[at] for at in chosen]) for name, values in self._samples.items()}
         positions, rotations = arm.tcp(arrays["joint_pos"])
         turns = np.stack([quat_from_matrix(rotation) for rotation in rotations])
         return Trace(
             items=self._items,
             end=end,
-            time_s=np.array(self._times),
+            time_s=times[chosen],
             tcp_pose=np.concatenate([positions, turns], axis=1),
             fixtures=self._fixtures,
             latency_s=np.array(self.latencies),

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluator.judging.job import Job
-from evaluator.judging.success import settled_and_sorted
+from evaluator.judging.observed import Observed
+from evaluator.judging.success import item_ends, succeeds
 from evaluator.judging.trace import EndReason, Trace
 from evaluator.policies.actions import rest_actions
 from evaluator.policies.checked import Checked
@@ -27,6 +28,8 @@ from scenegen.scenario import Scenario
 
 LOOK_EVERY_S = 0.5
 """Time between looks whether everything is sorted [s]."""
+SEEN_S = 1.5
+"""How much of an episode is looked at for that [s]: longer than a part must lie still to count."""
 SPARE_S = 6.0
 """Time that an episode has beyond the takt of its targets [s]: the way to the first and from the last."""
 
@@ -170,9 +173,8 @@ class Stream:
         return None
 
     def _sorted(self, recorder: Recorder) -> bool:
-        return settled_and_sorted(
-            recorder.trace(EndReason.DONE, self._arm), Job.of(recorder.scenario, self._cell, self._parts)
-        )
+        job = Job.of(recorder.scenario, self._cell, self._parts)
+        return succeeds(item_ends(Observed.of(recorder.trace(EndReason.DONE, self._arm, last_s=SEEN_S), job)))
 
     def _finish(self, world: int, state: LineState) -> Finished:
         end = self._end(world, state)
