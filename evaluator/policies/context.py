@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scenegen.cell import Cell
+from scenegen.parts.catalogue import Catalogue
 
 
 @dataclass(frozen=True, eq=False)
@@ -12,4 +13,6 @@ class PolicyContext:
     """The cell that it will work in, and the run's seed."""
 
     cell: Cell
+    parts: Catalogue
+    """The parts of its inventory."""
     seed: int = 0

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.policies.context import PolicyContext
+from evaluator.policies.form import PolicyForm
 from evaluator.policies.path import ToolPoint
 from evaluator.policies.picker import Picker
 from evaluator.policy import ActionKind, Observation, PolicySpec, as_numpy
@@ -31,23 +33,14 @@ class Oracle:
     """
 
     def __init__(self, cell: Cell, parts: Catalogue) -> None:
+        self.spec = PolicySpec(
+            "oracle", ActionKind.JOINT_POSITION, truth=True, rate_hz=RATE_HZ, horizon=CHUNK, execute=CHUNK
+        )
         self._cell, self._parts, self._arm = cell, parts, Arm(cell.robot)
         self._pickers: dict[int, Picker] = {}
         self._points: dict[int, deque[ToolPoint]] = {}
         self._joints: dict[int, Array] = {}
         self._last: dict[int, ToolPoint] = {}
-
-    @property
-    def spec(self) -> PolicySpec:
-        """It wants the truth and gives joint positions."""
-        return PolicySpec(
-            name="oracle",
-            action=ActionKind.JOINT_POSITION,
-            truth=True,
-            rate_hz=RATE_HZ,
-            horizon=CHUNK,
-            execute=CHUNK,
-        )
 
     def reset(self, worlds: Sequence[int], instructions: Sequence[str]) -> None:
         """Forget what was planned in some worlds."""
@@ -93,6 +86,13 @@ class Oracle:
         for row, world in enumerate(worlds):
             self._joints[world] = joints[row]
         return found
+
+
+def build(form: PolicyForm, context: PolicyContext) -> Oracle:
+    """Build it from `oracle`."""
+    form.no_target()
+    form.options.end()
+    return Oracle(context.cell, context.parts)
 
 
 def downward(yaw_rad: Array) -> Array:

@@ -24,6 +24,7 @@ class Kind:
 
 
 KINDS = {
+    "oracle": Kind("evaluator.policies.oracle", "oracle"),
     "noop": Kind("evaluator.policies.noop", "noop"),
     "random": Kind("evaluator.policies.random_motion", "random"),
     "replay": Kind("evaluator.policies.replay", "replay:FILE"),

@@ -6,6 +6,7 @@ import importlib
 import os
 import signal
 from enum import StrEnum
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -20,6 +21,7 @@ from evaluator.policy import PolicySpec
 from scenegen.cells.loader import load_cell
 from scenegen.commands.counted import Counted
 from scenegen.commands.progress import progress_style
+from scenegen.commands.recipe import inventory_parts
 from scenegen.errors import InvalidOption, UnknownName
 
 PORTS = {"openpi": 8000, "groot": 5555}
@@ -48,7 +50,8 @@ def serve(
     deadline: float = typer.Option(DEADLINE_S, min=0.01, help="How long the policy may think [s]."),
 ) -> None:
     """Serve a policy until Ctrl-C. Clients must send the key in SCENEGEN_POLICY_KEY, if it is set."""
-    context = PolicyContext(load_cell(cell), seed)
+    specification = load_cell(cell)
+    context = PolicyContext(specification, inventory_parts(specification, Path("parts")), seed)
     made = make_policy(policy, context)
     checked = Checked(made, ActionRange.of(made.spec.action, context.cell.robot), deadline_s=deadline)
     cameras = tuple(camera.name for camera in context.cell.cameras)
