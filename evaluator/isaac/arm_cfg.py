@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isaaclab.actuators import ImplicitActuatorCfg
+from isaaclab.actuators import ActuatorBaseCfg, ImplicitActuatorCfg
 from isaaclab.assets import ArticulationCfg
 from isaaclab.sim import UsdFileCfg
 from isaaclab_newton.sim.schemas import MujocoRigidBodyCfg
@@ -29,7 +29,7 @@ def arm_cfg(robot: Robot, asset: RobotAsset) -> ArticulationCfg:
     joints = dict(zip(asset.arm, robot.start_joints_rad, strict=True))
     efforts = {name: joint.torque_n_m for name, joint in zip(asset.arm, robot.joints, strict=True)}
     fingers = dict.fromkeys(asset.fingers, robot.gripper.opening_m / 2)
-    actuators = {
+    actuators: dict[str, ActuatorBaseCfg] = {
         "arm": ImplicitActuatorCfg(
             joint_names_expr=list(asset.arm),
             stiffness=ARM_STIFFNESS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -44,7 +45,7 @@ def open_line(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu") 
 
 def robot_of(cell: Cell) -> RobotAsset:
     """Return the USD of a cell's robot."""
-    return described(cell.robot.usd) if cell.robot.usd else robot_asset(cell.robot.model)
+    return described(Path(cell.robot.usd)) if cell.robot.usd else robot_asset(cell.robot.model)
 
 
 class IsaacLine:
@@ -99,7 +100,7 @@ class IsaacLine:
             body_touch=_array(touches.body).astype(bool),
             slot_fixture=_array(touches.fixture).astype(int),
             fixture_force=_array(touches.fixture_force_n),
-            sound=finite & calm & self._room,
+            sound=np.asarray(finite & calm & self._room),
         )
 
 

@@ -125,7 +125,7 @@ class IsaacWorlds:
         if self.arms is not None:
             starts = [scenario.motion.robot_start_rad for scenario in scenarios.values()]
             self.arms.place(list(scenarios), torch.tensor(starts, dtype=torch.float32))
-        self._scene.reset(env_ids=ids)
+        self._scene.reset(env_ids=list(scenarios))
 
     def advance(self, steps: int) -> None:
         """Simulate some physics steps of all worlds."""

@@ -71,7 +71,8 @@ class Oracle:
     def _begin(self, world: int, joints: Array) -> None:
         position, rotation = self._arm.tcp(joints[None])
         closing = rotation[0, :2, 1]
-        start = ToolPoint(*position[0].tolist(), float(np.arctan2(closing[1], closing[0])), 1.0)
+        x, y, z = position[0].tolist()
+        start = ToolPoint(x, y, z, float(np.arctan2(closing[1], closing[0])), 1.0)
         self._pickers[world] = Picker(self._cell, self._parts, start, rate_hz=RATE_HZ)
         self._points[world] = deque()
         self._joints[world] = np.array(joints, float)
@@ -100,4 +101,4 @@ def downward(yaw_rad: Array) -> Array:
     zero, one = np.zeros_like(yaw_rad), np.ones_like(yaw_rad)
     closing = np.stack([np.cos(yaw_rad), np.sin(yaw_rad), zero], axis=-1)
     down = np.stack([zero, zero, -one], axis=-1)
-    return np.stack([np.cross(closing, down), closing, down], axis=-1)
+    return np.asarray(np.stack([np.cross(closing, down), closing, down], axis=-1), float)

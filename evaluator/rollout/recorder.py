@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from evaluator.judging.trace import EndReason, Trace
@@ -26,7 +28,7 @@ class Recorder:
         self._world, self._fixtures = world, fixtures
         self._items = tuple(item.name for item in scenario.layout.items)
         self._rows = [slots.index(name) for name in self._items]
-        self._samples: dict[str, list[Array]] = {}
+        self._samples: dict[str, list[Any]] = {}
         self._times: list[float] = []
         self.latencies: list[float] = []
 
@@ -75,7 +77,9 @@ class Recorder:
         chosen = np.arange(len(times))
         if last_s is not None:
             chosen = np.flatnonzero((times > times[-1] - last_s) | (chosen == 0))
-        arrays = {name: np.stack([values[at] for at in chosen]) for name, values in self._samples.items()}
+        arrays: dict[str, Any] = {
+            name: np.stack([values[at] for at in chosen]) for name, values in self._samples.items()
+        }
         positions, rotations = arm.tcp(arrays["joint_pos"])
         turns = np.stack([quat_from_matrix(rotation) for rotation in rotations])
         return Trace(
