@@ -28,7 +28,7 @@ from library.commit import MAIN
 from library.layers import Layers
 from library.row import Row
 from library.snapshot import Snapshot
-from library.tables import EPISODES, RUNS
+from library.tables import EPISODES, RUNS, Columns
 from library.versioned import Changes, Signature, VersionedLibrary
 from scenegen.cell import Cell
 from scenegen.commands.exits import EXIT_FINDINGS
@@ -110,7 +110,7 @@ class _Rollout:
     ) -> None:
         self._store, self._snapshot, self._run, self._branch = store, snapshot, run, branch
         self._cell, self._parts = cell, parts
-        self._waiting: list[dict[str, Any]] = []
+        self._waiting: list[Columns] = []
         self._published = time.monotonic()
         self.episodes: dict[str, Episode] = {}
 
@@ -138,7 +138,7 @@ class _Rollout:
 
     def _publish(self) -> None:
         if self._waiting:
-            rows = {EPISODES.name: self._waiting, RUNS.name: [self._run.columns()]}
+            rows: dict[str, list[Columns]] = {EPISODES.name: self._waiting, RUNS.name: [self._run.columns()]}
             message = f"evaluate {self._run.policy}: {len(self._waiting)} episodes"
             self._store.publish(Changes(rows=rows), Signature.here(message), branch=self._branch)
             self._waiting, self._published = [], time.monotonic()
