@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from math import hypot, sqrt
 
 import numpy as np
 
@@ -74,7 +75,7 @@ def difference_px(
 
 
 def _apparent(size_px: float, blur_px: float) -> float:
-    return float(np.hypot(size_px, np.sqrt(12) * blur_px))
+    return hypot(size_px, sqrt(12) * blur_px)
 
 
 def _rest(part: Part) -> tuple[tuple[float, ...], float]:

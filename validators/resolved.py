@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from math import inf, isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scenegen.axes.items import targets_in
-from scenegen.geometry import Array, Pose
+from scenegen.geometry import Pose
 from scenegen.parts.part import Part
 from scenegen.scenario import Facet, Scenario
 from scenegen.units import Unit
@@ -23,46 +24,58 @@ def _check_resolved(scenario: Scenario, ctx: CheckContext, limits: Limits) -> It
     pairs = tuple(told_apart(sorted({item.part for item in items}), ctx.parts, scenario.task.rules))
     if not pairs:
         return
-    shown, least = shown_targets(ctx.metered.read(scenario)), limits["difference_px"]
-    somewhere = np.any(tuple(shown.values()), axis=0)
+    # Numbers of items, in sets: there are so few that calls of numpy would cost more.
+    targets = shown_targets(ctx.metered.read(scenario))
+    shown = {camera: frozenset(np.flatnonzero(seen).tolist()) for camera, seen in targets.items()}
+    somewhere = sorted(frozenset().union(*shown.values()))
+    least = limits["difference_px"]
     for pair in pairs:
-        rows, columns = ([i for i, item in enumerate(items) if item.part == part and somewhere[i]] for part in pair)
-        if not rows or not columns:
-            continue
-        both = {camera: np.outer(seen[rows], seen[columns]) for camera, seen in shown.items()}
-        best = _best_px(ctx.parts[pair[0]], ctx.parts[pair[1]], both, scenario, ctx.cell.feed.pose_to_world, least)
-        row, column = np.unravel_index(np.argmin(best), best.shape)
-        if best[row, column] < least:
-            yield _unresolved(items[rows[row]].name, items[columns[column]].name, float(best[row, column]), least)
+        a, b = ([index for index in somewhere if items[index].part == part] for part in pair)
+        px = _differences(ctx.parts[pair[0]], ctx.parts[pair[1]], scenario, ctx.cell.feed.pose_to_world, least)
+        worst = _worst(a, b, shown, px, least)
+        if worst is not None:
+            first, second, most = worst
+            yield _unresolved(items[first].name, items[second].name, most, least)
 
 
-def _best_px(
-    a: Part, b: Part, both: Mapping[str, NDArray[np.bool_]], scenario: Scenario, feed: Pose, enough_px: float
-) -> Array:
-    """Return by how much each item of one part differs from each of another in the best camera that shows both [px].
+def _differences(a: Part, b: Part, scenario: Scenario, feed: Pose, enough_px: float) -> Iterator[tuple[str, float]]:
+    """Yield by how much two parts differ in each camera [px], the camera's name first."""
+    blur = {sensor.camera: sensor.blur_px for sensor in scenario.sensor.sensors}
+    for camera in scenario.cameras.cameras:
+        name = camera.name
+        yield name, difference_px(a, b, camera, feed, blur_px=blur.get(name, 0.0), enough_px=enough_px)
+
+
+def _worst(
+    a: Sequence[int],
+    b: Sequence[int],
+    shown: Mapping[str, frozenset[int]],
+    px: Iterable[tuple[str, float]],
+    least: float,
+) -> tuple[int, int, float] | None:
+    """Return the items of two parts that differ least in the best camera which shows both, and by how much [px].
 
     Args:
-        a: The first part.
-        b: The second part.
-        both: For each camera whether it shows both items, shape [n, m].
-        scenario: The scene.
-        feed: Pose of the feed to the world.
-        enough_px: Cameras are not gone on through once all differ by that much.
+        a: Numbers of the items of the first part.
+        b: Numbers of those of the second.
+        shown: Numbers of the items that each camera shows.
+        px: By how much the parts differ in each camera; asked for until it is enough.
+        least: What is enough.
 
     Returns:
-        Differences, -infinite where no camera shows both, shape [n, m].
+        None where all differ enough; a difference of -infinity where no camera shows both.
     """
-    blur = {sensor.camera: sensor.blur_px for sensor in scenario.sensor.sensors}
-    best = np.full(next(iter(both.values())).shape, -np.inf)
-    for camera in scenario.cameras.cameras:
-        if both[camera.name].any() and best.min() < enough_px:
-            px = difference_px(a, b, camera, feed, blur_px=blur.get(camera.name, 0.0), enough_px=enough_px)
-            best = np.where(both[camera.name], np.fmax(best, px), best)
-    return best
+    best = dict.fromkeys(product(a, b), -inf)
+    for camera, difference in px:
+        if difference >= least and shown[camera].issuperset((*a, *b)):
+            return None
+        best.update({two: max(known, difference) for two, known in best.items() if shown[camera].issuperset(two)})
+    worst = min(best, key=lambda two: best[two], default=None)
+    return (*worst, best[worst]) if worst is not None and best[worst] < least else None
 
 
 def _unresolved(a: str, b: str, px: float, least: float) -> Finding:
-    if np.isfinite(px):
+    if isfinite(px):
         what = f"{a!r} and {b!r} go to different bins but differ by {px:.2g} px in the best camera that shows both"
     else:
         what = f"{a!r} and {b!r} go to different bins, and no camera shows both"

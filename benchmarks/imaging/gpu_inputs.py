@@ -1,7 +1,7 @@
 """Collect real scenes for `gpu.py` into one file, so that the machine with the GPU needs no ray caster and no USD.
 
-Eight base scenes of the `fasteners` cell, at 128 x 128 pixels: what the overhead camera sees of five and the wrist camera
-of three, their surfaces and lights, poses of parts and bins, and the parts' micropolygons.
+Eight base scenes of the `fasteners` cell, at 128 x 128 pixels: what the overhead camera sees of five and the wrist
+camera of three, their surfaces and lights, poses of parts and bins, and the parts' micropolygons.
 """
 
 import argparse
@@ -92,20 +92,17 @@ def placements(cell: Cell, scenes: list[Scenario]) -> dict[str, Any]:
 
 def flat(name: str, value: Any) -> Mapping[str, Any]:
     """Return the arrays, numbers and words of a record by dotted names; what is None is left out."""
+    if value is None:
+        return {}
     if is_dataclass(value):
         pairs = {field.name: getattr(value, field.name) for field in fields(value)}
     elif hasattr(value, "_asdict"):
         pairs = value._asdict()
-    elif (isinstance(value, tuple) and value and isinstance(value[0], np.ndarray | tuple)) or is_record(value):
+    elif isinstance(value, tuple) and any(isinstance(one, np.ndarray | tuple) or is_dataclass(one) for one in value):
         pairs = {str(index): one for index, one in enumerate(value)}
     else:
-        return {} if value is None else {name: np.asarray(value)}
+        return {name: np.asarray(value)}
     return {key: one for field, part in pairs.items() for key, one in flat(f"{name}.{field}", part).items()}
-
-
-def is_record(value: Any) -> bool:
-    """Tell whether something is a tuple of records."""
-    return isinstance(value, tuple) and bool(value) and is_dataclass(value[0])
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ from scenegen.imaging.vectors import dot, minus
 
 _NEAREST_M = 1e-3
 """What lies nearer to the light, or behind it, casts no shadow [m]."""
-_SEAM_PX = 1e-6
-"""Triangles reach this far beyond their edges, so that no pixel falls between two by rounding [px]."""
+_SEAM = 1e-6
+"""Twice the area [px²] by which a pixel may lie beyond an edge: none falls between two triangles by rounding."""
 _LEVEL = 1e-9
-"""Rays that move less than this along an axis for each metre of depth move this much, so that they can be divided by."""
+"""Rays move at least this much along each axis for a metre of depth, so that they can be divided by it."""
 _THIN = 1e-12
 """Twice the area of a triangle that covers nothing [px²]."""
 
@@ -56,6 +56,8 @@ def raster_shadow_map(
 
 def _no_finer(view: ShadowMap, blockers: Blockers, items: Placed, xp: Any) -> ShadowMap:
     """Widen the map until no triangle may be larger than a pixel."""
+    if not items.position[0].shape[1]:
+        return view
     depth = dot(minus(items.position, view.eye), view.ahead) - blockers.reach_m
     far = xp.full_like(depth, xp.inf)
     nearest = xp.amin(xp.where(depth > _NEAREST_M, depth, far), axis=1).reshape((-1, 1))
@@ -88,7 +90,7 @@ def _triangles(view: ShadowMap, blockers: Blockers, items: Placed, xp: Any) -> A
     weights = (b[0] * c[1] - c[0] * b[1], c[0] * a[1] - a[0] * c[1], a[0] * b[1] - b[0] * a[1])
     area = weights[0] + weights[1] + weights[2]
     least, most = (pick(pick(weights[0], weights[1]), weights[2]) for pick in (xp.minimum, xp.maximum))
-    covered = ((least >= -_SEAM_PX) | (most <= _SEAM_PX)) & (xp.abs(area) > _THIN) & ahead
+    covered = ((least >= -_SEAM) | (most <= _SEAM)) & (xp.abs(area) > _THIN) & ahead
     covered = covered & (column >= 0) & (column < size) & (row >= 0) & (row < size)
     # Over the map one over the depth of a triangle's plane is linear.
     value = dot(weights, (a[2], b[2], c[2])) / xp.where(covered, area, xp.ones_like(area))

@@ -24,31 +24,12 @@ def stacked[T](records: Sequence[T]) -> T:
     Raises:
         ValueError: They differ in what is no array.
     """
-    first: Any = records[0]
-    if isinstance(first, np.ndarray):
-        return np.concatenate(records)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    if is_dataclass(first):
-        return replace(
-            first, **{field.name: stacked([getattr(one, field.name) for one in records]) for field in fields(first)}
-        )
-    if isinstance(first, tuple) and all(len(one) == len(first) for one in records):  # pyright: ignore
-        return _like(first, [stacked(parts) for parts in zip(*records, strict=True)])  # pyright: ignore
-    for one in records:
-        if one != first:
-            raise ValueError(f"a batch of records that differ: {first!r} and {one!r} - accepted: equal ones")
-    return first
+    return _stacked(records)
 
 
 def moved[T](record: T, convert: Callable[[Any], Any]) -> T:
-    """Convert every numpy array of a record, for example to tensors on a device."""
-    value: Any = record
-    if isinstance(value, np.ndarray):
-        return convert(value)
-    if is_dataclass(value):
-        return replace(value, **{field.name: moved(getattr(value, field.name), convert) for field in fields(value)})
-    if isinstance(value, tuple):
-        return _like(value, [moved(one, convert) for one in value])
-    return value
+    """Convert every numpy array or tensor of a record, for example to tensors on a device."""
+    return _moved(record, convert)
 
 
 def renumbered(gbuffer: GBuffer, names: tuple[str, ...]) -> GBuffer:
@@ -91,6 +72,35 @@ def _vector(x: float, y: float, z: float) -> Vector:
 
 _DARK = AreaLight(_vector(0, 0, 1), _vector(0, 0.1, 0), _vector(0.1, 0, 0), _vector(0, 0, 0))
 _AWAY = Card(_vector(0, 0, -FAR_BELOW_M), _vector(0.1, 0, 0), _vector(0, 0.1, 0))
+
+
+def _stacked(records: Sequence[Any]) -> Any:
+    first = records[0]
+    alike = all(type(one) is type(first) for one in records)
+    if alike and isinstance(first, np.ndarray):
+        return np.concatenate(records)
+    if alike and is_dataclass(first):
+        return _with(first, lambda name: _stacked([getattr(one, name) for one in records]))
+    if alike and isinstance(first, tuple) and len({len(one) for one in records}) == 1:
+        return _like(first, [_stacked(parts) for parts in zip(*records, strict=True)])
+    for one in records:
+        if type(one) is not type(first) or (alike and one != first):
+            kinds = " and ".join("an array" if isinstance(each, np.ndarray) else repr(each) for each in (first, one))
+            raise ValueError(f"a batch of records that differ: {kinds} - accepted: equal ones")
+    return first
+
+
+def _moved(value: Any, convert: Callable[[Any], Any]) -> Any:
+    if is_dataclass(value):
+        return _with(value, lambda name: _moved(getattr(value, name), convert))
+    if isinstance(value, tuple):
+        return _like(value, [_moved(one, convert) for one in value])
+    return convert(value) if hasattr(value, "dtype") else value
+
+
+def _with(record: Any, part: Callable[[str], Any]) -> Any:
+    """Return a record of the same kind with other parts by their names."""
+    return replace(record, **{field.name: part(field.name) for field in fields(record)})
 
 
 def _like(kind: Any, parts: list[Any]) -> Any:

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenegen.axes.items import targets_in, with_surfaces
+from scenegen.axes.lamp import dimmed
 from scenegen.geometry import Pose
 from scenegen.imaging.measure import Readings
 from scenegen.imaging.meters import Meters
 from scenegen.imaging.pinhole import project
-from scenegen.scenario import Cameras, Lights, Look, Sensor, SortRule, Task
+from scenegen.optical import Pattern, PatternKind
+from scenegen.scenario import Cameras, Lights, Look, Sensor, SortRule, Surface, Task
 from validators import look_alikes
 from validators.exposed import EXPOSED, ground_level
 from validators.resolved import RESOLVED
@@ -162,18 +164,20 @@ def test_a_cell_sets_its_own_limits(told, base_scenario, first):
 @given(exposure=st.floats(-6.0, 6.0), factor=st.floats(0.1, 8.0))
 def test_the_ground_follows_exposure_and_light(base_scenario, cell, exposure, factor):
     """A grey feed lies at 0.71 of its colour under the cell's light (see `MID_GREY`)."""
-    grey = with_surfaces(
-        base_scenario, [s.replaced(look=Look(color=(0.4,) * 3)) for s in base_scenario.surfaces.surfaces[1:2]]
-    )
+    grey = with_surfaces(base_scenario, [Surface(subject="feed", look=Look(color=(0.4, 0.4, 0.4)))])
     assert ground_level(grey, OVERHEAD, cell) == pytest.approx(0.4 / 2**0.5, rel=1e-3)
-    lights = [
-        light.model_copy(update={f: getattr(light, f) * factor})
-        for light in grey.lights.lights
-        for f in ("luminance_nit", "illuminance_lux")
-        if f in type(light).model_fields
-    ]
-    varied = _exposed(grey.varied(lights=Lights(lights=tuple(lights))), exposure)
+    lights = Lights(lights=tuple(dimmed(light, factor) for light in grey.lights.lights))
+    varied = _exposed(grey.varied(lights=lights), exposure)
     assert ground_level(varied, OVERHEAD, cell) == pytest.approx(0.4 / 2**0.5 * 2**exposure * factor, rel=1e-3)
+
+
+def test_the_ground_is_as_dark_as_its_darkest_colour_in_the_corner_of_the_image(base_scenario, cell):
+    look, dark = Look(color=(0.8, 0.8, 0.8)), Pattern(kind=PatternKind.CHECKER, color=(0.8, 0.1, 0.8), size_m=0.01)
+    checkered = with_surfaces(base_scenario, [Surface(subject="feed", look=look, pattern=dark)])
+    plain = with_surfaces(base_scenario, [Surface(subject="feed", look=look)])
+    level = ground_level(plain, OVERHEAD, cell)
+    assert ground_level(checkered, OVERHEAD, cell) == pytest.approx(level / 8)
+    assert ground_level(_exposed(plain, 0.0, vignetting=0.75), OVERHEAD, cell) == pytest.approx(level / 4)
 
 
 @pytest.mark.parametrize(
@@ -235,11 +239,11 @@ def test_parts_of_one_bin_need_not_be_told_apart(told, base_scenario):
 
 def test_the_same_cameras_are_not_asked_twice(told, base_scenario, monkeypatch):
     far = _drawn_back(base_scenario, 2.5)
-    fewer = far.varied(layout=far.layout.replaced(items=far.layout.items[1:]))
+    other = far.varied(sensor=Sensor(sensors=tuple(one.replaced(snr_db=30.0) for one in far.sensor.sensors)))
     calls = []
     monkeypatch.setattr(look_alikes, "project", lambda *args: calls.append(args) or project(*args))
     assert [code for code, _ in _said(RESOLVED, far, told())] == ["unresolved"] * 2
     assert calls
     calls.clear()
-    assert [code for code, _ in _said(RESOLVED, fewer, told())] == ["unresolved"] * 2
+    assert [code for code, _ in _said(RESOLVED, other, told())] == ["unresolved"] * 2
     assert not calls
