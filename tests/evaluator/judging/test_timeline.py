@@ -81,7 +81,9 @@ def test_a_part_that_is_only_raised_a_little_is_not_lifted(one):
 def test_a_part_that_is_heaved_aside_is_not_lifted(two, spot):
     """The nut lies a centimetre higher for a moment, while a finger touches the bolt beside it."""
     two.reach(BOLT).close(BOLT)
-    two._play(0.3, lambda share: two.places.__setitem__(NUT, spot(NUT, (0.46, -0.05)) + [0, 0, 0.011 * share]))
+    two._play(
+        0.3, lambda share: two.places.__setitem__(NUT, spot(NUT, (0.46, -0.05)) + np.array([0, 0, 0.011 * share]))
+    )
     assert kinds(two.wait(0.1).events(), NUT) == []
 
 
