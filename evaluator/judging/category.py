@@ -106,7 +106,7 @@ def _chain(item: ItemEnd, events: Sequence[Event], crashes: Iterable[float]) -> 
     lifted = max((e.time_s for e in events if e.kind is EventKind.LIFT and item.name in e.items), default=0.0)
     since = [mishap for mishap in mishaps if mishap.time_s >= lifted]
     retried = any(e.kind is EventKind.GRASP and item.name in e.items and e.time_s > mishaps[-1].time_s for e in events)
-    if not since or (retried and not item.intrudes):
+    if not since or retried:
         return Failure(FailureCategory.RECOVERY_FAILED, mishaps[0].time_s)
     first = since[0]
     linked = [time_s for time_s in crashes if first.time_s - LINK_S <= time_s <= first.time_s]

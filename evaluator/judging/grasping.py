@@ -11,7 +11,6 @@ from evaluator.judging.event import Event, EventKind
 from evaluator.judging.observed import Observed
 from evaluator.judging.spans import bridged, spans
 from evaluator.judging.stroke import Stroke
-from evaluator.judging.trace import Flags
 from scenegen.geometry import Array
 
 NEAR_M = 0.05
@@ -24,7 +23,7 @@ SETTLE_S = 0.5
 
 def grasping_events(seen: Observed) -> Iterator[Event]:
     """Tell how the gripper went about its work, in no order."""
-    distance = np.where(seen.placed | _in_hand(seen), np.inf, np.linalg.norm(in_tool(seen.trace), axis=2))
+    distance = np.where(seen.placed, np.inf, np.linalg.norm(in_tool(seen.trace), axis=2))
     yield from _approaches(seen, distance)
     for item, name in enumerate(seen.job.items):
         for touch in spans(bridged(seen.trace.finger_touch[:, item], seen.trace.time_s, gap_s=FLICKER_S)):
@@ -33,15 +32,6 @@ def grasping_events(seen: Observed) -> Iterator[Event]:
         if stroke.closes:
             later = seen.moves[index + 1 :]
             yield from _closing(seen, stroke, later[0].start if later else None, distance)
-
-
-def _in_hand(seen: Observed) -> Flags:
-    """Tell when items are carried, or have come off and are not at rest yet, shape [t, n]."""
-    in_hand = np.zeros((seen.trace.samples, len(seen.job.items)), bool)
-    for carry in seen.carries:
-        landed = [rest.start for rest in seen.rests[carry.item] if rest.start >= carry.end]
-        in_hand[carry.start : landed[0] if landed else None, carry.item] = True
-    return in_hand
 
 
 def _approaches(seen: Observed, distance: Array) -> Iterator[Event]:

@@ -103,7 +103,7 @@ class Latencies(Record):
         """Return the time within which a share of the calls was answered [s]; None without calls."""
         if not self.count:
             return None
-        rank, below = max(1, math.ceil(share * self.count - 1e-9)), 0
+        rank, below = math.ceil(share * self.count - 1e-9), 0
         for key, number in sorted(self.bins.items()):
             below += number
             if below >= rank:

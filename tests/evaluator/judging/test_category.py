@@ -86,6 +86,16 @@ def miss_then_under_way(script, spot):
     return under_way(miss(script, spot), spot)
 
 
+def miss_then_grasp(script, spot):
+    return miss(script, spot).reach(BOLT).close(BOLT)
+
+
+def wrong_bin_then_touch(script, spot):
+    """The gripper closes on the part in the wrong bin, and leaves it there."""
+    spoilt = wrong_bin(script, spot).move(spot(BOLT, "bin_b")).close(touch=(BOLT,)).let_go(BOLT).open()
+    return spoilt.move((0.5, 0.0, 0.2))
+
+
 def wait_then_intrude(script, spot):
     return script.sort(BOLT, "bin_a").sort(WASHER, "bin_a").wait(0.3)
 
@@ -112,6 +122,8 @@ CASES = [
     (wander, TIMEOUT, "timeout", None),
     (under_way, TIMEOUT, "timeout", None),
     (miss_then_under_way, TIMEOUT, "recovery_failed", 1.2),
+    (miss_then_grasp, TIMEOUT, "recovery_failed", 1.2),
+    (wrong_bin_then_touch, DONE, "wrong_destination", 3.1),
     (wait_then_intrude, DONE, "wrong_object", 4.8),
     (push_and_leave, DONE, "unknown", None),
     (push_and_leave, TIMEOUT, "timeout", None),

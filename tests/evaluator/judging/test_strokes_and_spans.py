@@ -42,6 +42,11 @@ def test_a_gripper_that_closes_waits_and_opens():
     assert (reopen.start, reopen.end) == (23, 29)
 
 
+def test_a_stroke_that_dips_still_begins_before_it_ends():
+    (stroke,) = strokes(np.array([0.0, 0.021, 0.004, 0.022]))
+    assert (stroke.start, stroke.end) == (1, 1)
+
+
 @pytest.mark.parametrize("opening", [np.zeros(0), np.ones(1), np.full(30, 0.4)])
 def test_a_gripper_that_does_not_move_has_no_strokes(opening):
     assert strokes(opening) == []

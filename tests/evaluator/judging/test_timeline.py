@@ -73,6 +73,20 @@ def test_closing_far_from_every_part_is_no_miss(one):
     assert kinds(one.close().wait(1).open().events()) == []
 
 
+def test_a_part_that_is_only_raised_a_little_is_not_lifted(one):
+    one.reach(BOLT).close(BOLT).move((0.45, -0.06, 0.0145)).move((0.45, -0.06, 0.0085)).open().wait(0.3)
+    assert kinds(one.events()) == ["approach", "contact", "grasp", "miss"]
+
+
+def test_a_part_that_is_heaved_aside_is_not_lifted(two, spot):
+    """The nut lies a centimetre higher for a moment, while a finger touches the bolt beside it."""
+    two.reach(BOLT).close(BOLT)
+    two._play(
+        0.3, lambda share: two.places.__setitem__(NUT, spot(NUT, (0.46, -0.05)) + np.array([0, 0, 0.011 * share]))
+    )
+    assert kinds(two.wait(0.1).events(), NUT) == []
+
+
 def test_an_episode_that_ends_in_a_grasp_has_missed_nothing_yet(one):
     assert "miss" not in kinds(one.reach(BOLT).close(BOLT).wait(0.3).events())
     assert "miss" in kinds(one.wait(0.4).events())
@@ -83,6 +97,26 @@ def test_a_part_that_comes_off_by_itself_slips_and_drops(one, spot):
     events = one.events()
     assert kinds(events) == ["approach", "contact", "grasp", "lift", "slip", "drop"]
     assert events[-1].zone == "off-bins"
+
+
+def test_a_part_that_comes_off_over_the_feed_drops_too(one, spot):
+    one.pick(BOLT).let_go(BOLT).fall(BOLT, spot(BOLT, (0.45, -0.06))).wait(0.3)
+    assert kinds(one.events())[-2:] == ["slip", "drop"]
+
+
+def test_a_part_that_falls_beside_the_tool_is_no_longer_carried(two, spot):
+    """The bolt stays in the grip, and the nut falls past it."""
+    two.pick(BOLT, NUT).wait(0.2).let_go(NUT).fall(NUT, spot(NUT, (0.46, -0.05))).wait(0.3)
+    slip = only(two.events(), EventKind.SLIP)
+    assert slip.items == (NUT,)
+    assert slip.time_s == pytest.approx(1.8, abs=0.06)
+
+
+def test_a_part_that_falls_soon_after_the_gripper_opened_was_let_go(one, spot):
+    one.pick(BOLT).bring("bin_a")
+    one._play(0.1, lambda share: setattr(one, "opening", 0.2 + 0.1 * share))
+    one.wait(0.2).let_go(BOLT).fall(BOLT, spot(BOLT, "bin_a")).wait(0.3)
+    assert kinds(one.events())[-2:] == ["release", "placed"]
 
 
 def test_a_part_that_slips_into_its_bin_is_placed_all_the_same(one, spot):
@@ -208,6 +242,11 @@ def test_standing_still_with_something_left_is_stagnation(one):
     event = only(one.wait(1).move((0.5, 0, 0.3)).events(), EventKind.STAGNATION)
     assert event.time_s == pytest.approx(0.6, abs=0.15)
     assert event.value == pytest.approx(STAGNATION_S + 0.8, abs=0.3)
+
+
+def test_a_gripper_that_moves_is_not_standing_still(one):
+    one._play(STAGNATION_S + 1, lambda share: setattr(one, "opening", 1 - share))
+    assert "stagnation" not in kinds(one.events())
 
 
 def test_standing_still_when_all_is_sorted_is_not(one):
