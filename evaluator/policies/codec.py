@@ -83,7 +83,8 @@ def unpack(message: bytes) -> Any:
     except WireError:
         raise
     except (ValueError, TypeError, msgpack.UnpackException) as error:
-        raise WireError(f"not msgpack ({' '.join(str(error).split())[:120]})") from error
+        said = " ".join(str(error).split())[:120] or type(error).__name__
+        raise WireError(f"not msgpack ({said})") from error
 
 
 def _written(value: Any, form: ArrayForm) -> Any:

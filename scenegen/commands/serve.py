@@ -16,6 +16,7 @@ from evaluator.policies.checked import DEADLINE_S, Checked
 from evaluator.policies.context import PolicyContext
 from evaluator.policies.layout import LAYOUTS
 from evaluator.policies.registry import make_policy
+from evaluator.policies.remote import KEY_VARIABLE
 from evaluator.policy import PolicySpec
 from scenegen.cells.loader import load_cell
 from scenegen.commands.counted import Counted
@@ -55,7 +56,7 @@ def serve(
     common = {
         "host": host,
         "port": PORTS[protocol] if port < 0 else port,
-        "key": os.environ.get("SCENEGEN_POLICY_KEY", ""),
+        "key": os.environ.get(KEY_VARIABLE, ""),
     }
     signal.signal(signal.SIGTERM, _interrupt)
     progress = Counted("requests", None, style=progress_style(as_json=False))
