@@ -46,7 +46,7 @@ def serve(
     seed: int = typer.Option(0, help="For policies that draw numbers."),
     layout: str = typer.Option("", help="With openpi: keys and units.", show_default="by the policy's actions"),
     form: str = typer.Option("n1.6", help="With groot: n1.5, n1.6 or n1.7."),
-    deadline: float = typer.Option(DEADLINE_S, min=0.01, help="How long the policy may think [s]."),
+    deadline: float = typer.Option(DEADLINE_S, min=0.01, help="How many seconds the policy may think."),
 ) -> None:
     """Serve a policy until Ctrl-C. Clients must send the key in SCENEGEN_POLICY_KEY, if it is set."""
     context = PolicyContext(load_cell(cell), seed)

@@ -186,6 +186,14 @@ def test_a_stalled_policy_is_given_up_and_taken_up_again_when_it_comes_back(chec
     assert policy.act(observe()).errors == {}
 
 
+def test_a_policy_that_asks_world_after_world_has_the_deadline_for_each_and_says_how_long_each_took(checked, observe):
+    policy = Scripted(lambda seen: time.sleep(0.15) or still(seen))
+    policy.answered_in_s = np.array([0.02, 0.03, 0.1])
+    answer = checked(policy, deadline_s=0.1).act(observe())
+    assert answer.errors == {}
+    assert answer.seconds.tolist() == [0.02, 0.03, 0.1]
+
+
 def test_a_reset_that_fails_raises_for_its_worlds(checked):
     policy = checked(Scripted(still))
     policy.reset([0], ["good"])
