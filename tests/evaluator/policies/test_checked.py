@@ -173,17 +173,15 @@ def test_a_stalled_policy_is_given_up_and_taken_up_again_when_it_comes_back(chec
 
     policy = checked(Scripted(answer), deadline_s=0.05)
     try:
-        start = time.perf_counter()
         sentences = {str(error) for _ in range(2) for error in policy.act(observe()).errors.values()}
-        assert time.perf_counter() - start < 1
         assert sentences == {"policy scripted: no answer in time - accepted: an answer within 0.05 s"}
         assert len(asked) == 1, "it is not entered a second time"
     finally:
         stalled.set()
     deadline = time.monotonic() + 5
-    while policy.act(observe()).errors and time.monotonic() < deadline:
+    while (given := policy.act(observe())).errors and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert policy.act(observe()).errors == {}
+    assert given.errors == {}
 
 
 def test_a_policy_that_asks_world_after_world_has_the_deadline_for_each_and_says_how_long_each_took(checked, observe):

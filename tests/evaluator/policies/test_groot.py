@@ -3,7 +3,6 @@
 import pickle
 import socket
 import threading
-import time
 from contextlib import contextmanager
 
 import msgpack
@@ -220,7 +219,6 @@ NUMBERS = "accepted: msgpack with arrays of numbers"
 @pytest.mark.parametrize(
     ("reply", "sentence"),
     [
-        (lambda request: None, "no reply to get_action in time - accepted: a reply within 0.3 s"),
         (lambda request: b"ERROR", "the server failed at get_action without a reason - accepted: an answer"),
         (failing("CUDA \x1b[0mout of\nmemory"), "the server reports: CUDA [0mout of memory - accepted: an answer"),
         (lambda request: b"\xc1", f"a reply with not msgpack (FormatError) - {NUMBERS}"),
@@ -238,13 +236,20 @@ NUMBERS = "accepted: msgpack with arrays of numbers"
 )  # fmt: skip
 def test_a_hostile_reply_becomes_one_sentence(context, observe, reply, sentence):
     with scripted(reply) as url:
-        policy = make_policy(f"groot:{url}?deadline=0.3", context)
-        start = time.monotonic()
+        policy = make_policy(f"groot:{url}?deadline=5", context)
         with pytest.raises(PolicyError) as error:
             policy.act(observe((0,)))
-        assert time.monotonic() - start < 3
         policy.close()
-    assert str(error.value) == f"policy groot:{url}?deadline=0.3: {sentence}"
+    assert str(error.value) == f"policy groot:{url}?deadline=5: {sentence}"
+
+
+def test_a_server_that_stalls_is_given_up_at_the_deadline(context, observe):
+    with scripted(lambda request: None) as url:
+        policy = make_policy(f"groot:{url}?deadline=0.3", context)
+        with pytest.raises(PolicyError) as error:
+            policy.act(observe((0,)))
+        policy.close()
+    assert (error.value.reason, error.value.accepted) == ("no reply to get_action in time", "a reply within 0.3 s")
 
 
 def test_a_number_that_is_not_finite_concerns_its_world_alone(context, observe, checked):
@@ -287,20 +292,20 @@ def test_where_nobody_listens_one_sentence_comes_at_the_deadline(context):
 
 
 def test_after_a_timeout_the_next_question_gets_its_own_answer(context, observe):
-    late = []
+    given_up, asked = threading.Event(), []
 
     def reply(request):
-        late.append(request)
-        if len(late) == 1:
-            time.sleep(0.15)
-            return pack([{key: 0 * array for key, array in GOOD.items()}, {}], ArrayForm.NPY)
-        return pack([GOOD, {}], ArrayForm.NPY)
+        asked.append(request)
+        if len(asked) == 1:
+            given_up.wait(5)
+            return nested({key: 0 * array for key, array in GOOD.items()})(request)
+        return nested(GOOD)(request)
 
     with scripted(reply) as url:
-        policy = make_policy(f"groot:{url}?deadline=0.1", context)
+        policy = make_policy(f"groot:{url}?deadline=0.5", context)
         with pytest.raises(PolicyError):
             policy.act(observe((0,)))
-        time.sleep(0.1)
+        given_up.set()
         np.testing.assert_array_equal(policy.act(observe((0,)))[..., :7], GOOD["joint_position"])
         policy.close()
 

@@ -43,7 +43,7 @@ def test_an_openpi_server_that_was_killed_and_started_anew_goes_on(context, obse
     local.reset([0, 1], ["", ""])
     expected = local.act(observe((0, 1)))[..., :7]
     with serving(*arguments, "0") as (process, url):
-        policy = make_policy(f"openpi:{url}?layout=droid_joint_position&deadline=0.5&horizon=8", context)
+        policy = make_policy(f"openpi:{url}?layout=droid_joint_position&deadline=1&horizon=8", context)
         policy.reset([0, 1], ["", ""])
         np.testing.assert_array_equal(policy.act(observe((0, 1)))[..., :7], expected)
         process.kill()
