@@ -31,7 +31,8 @@ class Checked:
     Args:
         policy: Any policy.
         allowed: What an action may ask for.
-        deadline_s: How long a call may take [s].
+        deadline_s: How long a call may take [s]; for a `Timed` policy, which asks for one world after another, how long
+            each world may take.
     """
 
     def __init__(self, policy: Policy, allowed: ActionRange, *, deadline_s: float = DEADLINE_S) -> None:
@@ -58,7 +59,8 @@ class Checked:
         chunks = np.full((len(worlds), spec.horizon, self._allowed.numbers), np.nan, np.float32)
         start = time.perf_counter()
         try:
-            given = self._call(lambda: as_numpy(self._policy.act(observation)))
+            in_a_row = len(worlds) if isinstance(self._policy, Timed) else 1
+            given = self._call(lambda: as_numpy(self._policy.act(observation)), in_a_row)
             errors = self._keep(given, chunks, worlds)
         except Unanswered as error:
             errors = {**self._keep(error.chunks, chunks, worlds), **error.errors}
@@ -83,12 +85,13 @@ class Checked:
             self._worker.close()
             self._worker = None
 
-    def _call(self, function: Callable[[], Any]) -> Any:
+    def _call(self, function: Callable[[], Any], in_a_row: int = 1) -> Any:
         if self._worker is None:
             raise PolicyError(self.spec.name, "it was closed", "no call after that")
-        outcome = self._worker.call(function, deadline_s=self._deadline_s)
+        deadline_s = self._deadline_s * in_a_row
+        outcome = self._worker.call(function, deadline_s=deadline_s)
         if outcome.stalled:
-            raise PolicyError(self.spec.name, "no answer in time", f"an answer within {self._deadline_s:g} s")
+            raise PolicyError(self.spec.name, "no answer in time", f"an answer within {deadline_s:g} s")
         if isinstance(outcome.error, PolicyError):
             raise outcome.error
         if outcome.error is not None:

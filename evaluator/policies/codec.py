@@ -62,7 +62,8 @@ def pack(data: Any, form: ArrayForm) -> bytes:
     Raises:
         WireError: An array holds something else than numbers.
     """
-    return cast(bytes, msgpack.packb(data, default=lambda value: _written(value, form)))
+    packer = msgpack.Packer(default=lambda value: _written(value, form), buf_size=_room(data))
+    return cast(bytes, packer.pack(data))
 
 
 def unpack(message: bytes) -> Any:
@@ -83,7 +84,17 @@ def unpack(message: bytes) -> Any:
     except WireError:
         raise
     except (ValueError, TypeError, msgpack.UnpackException) as error:
-        raise WireError(f"not msgpack ({' '.join(str(error).split())[:120]})") from error
+        said = " ".join(str(error).split())[:120] or type(error).__name__
+        raise WireError(f"not msgpack ({said})") from error
+
+
+def _room(data: Any) -> int:
+    """About how many bytes a message takes: a buffer that grows copies images again and again."""
+    if isinstance(data, np.ndarray):
+        return data.nbytes + 256
+    if isinstance(data, Mapping):
+        return sum(map(_room, data.values())) + 256
+    return sum(map(_room, data)) + 256 if isinstance(data, list | tuple) else 64
 
 
 def _written(value: Any, form: ArrayForm) -> Any:

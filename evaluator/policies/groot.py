@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +17,13 @@ from evaluator.policies.groot_adapter import GrootAdapter
 from evaluator.policies.groot_line import GrootLine
 from evaluator.policies.modality import GrootForm, Modalities
 from evaluator.policies.options import OPTION
+from evaluator.policies.remote import DEADLINE_S, KEY_VARIABLE, LEAST_DEADLINE_S, MOST_DEADLINE_S, OURS, is_address
 from evaluator.policy import Observation, PolicySpec
 from scenegen.errors import InvalidOption, PolicyError
 
-KEY_VARIABLE = "SCENEGEN_POLICY_KEY"
-"""Environment variable with the key of a remote policy."""
-DEADLINE_S = 30.0
-"""How long one question may take [s]."""
+_GROUPS = ("video", "state", "action")
 RATE_HZ = 15.0
 """Actions a second where the user does not say: DROID's."""
-OURS = "scenegen"
-"""Key of the reply to `ping` by which our own server says so."""
-_GROUPS = ("video", "state", "action")
 EXECUTE = 8
 """How many actions of a chunk are carried out, at most, where the user does not say."""
 
@@ -90,12 +84,11 @@ class GrootPolicy:
 
 def build(form: PolicyForm, context: PolicyContext) -> GrootPolicy:
     """Build it from `groot:tcp://HOST:PORT`; the server is asked what it reads and gives."""
-    parts = urlsplit(form.target)
-    if parts.scheme != "tcp" or not parts.hostname or parts.username is not None:
+    if not is_address(form.target, ("tcp",)):
         raise InvalidOption(OPTION, form.text, f"groot:tcp://HOST:PORT; a key goes into {KEY_VARIABLE}")
     options = form.options
     asked_form = options.choice("form", "auto", ["auto", *GrootForm])
-    deadline_s = options.number("deadline", DEADLINE_S, 0.05, 3600)
+    deadline_s = options.number("deadline", DEADLINE_S, LEAST_DEADLINE_S, MOST_DEADLINE_S)
     rate_hz = options.number("rate", RATE_HZ, 0.1, 1000)
     image_px = _image_px(form)
     named = {f"{group}.{key}": value for group in _GROUPS for key, value in options.under(f"{group}.").items()}

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from evaluator.policies.codec import ArrayForm, WireError, pack, unpack
+from evaluator.policies.remote import ASKS, REPLY_BYTES
 from scenegen.errors import MissingExtra, PolicyError
 
 try:
@@ -13,12 +14,8 @@ try:
 except ImportError as error:
     raise MissingExtra("the GR00T protocol", "policies") from error
 
-REPLY_BYTES = 16_000_000
-"""Largest reply: the chunks of a thousand worlds take two megabytes."""
 CONNECT_S = 5.0
 """How long to wait for a server to be there at all [s], within the deadline."""
-ASKS = 2
-"""How often one question is put when connections break: once more after the server was started anew."""
 FAILED = b"ERROR"
 """What some servers reply when they cannot even write an error."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -123,29 +123,36 @@ def _libero_wire(actions: NDArray[Any]) -> NDArray[np.float32]:
     return _with_gripper(actions[..., :-1] / LIBERO_STEP, 1 - 2 * actions[..., -1])
 
 
-_DROID = ("observation/exterior_image_1_left", "observation/wrist_image_left", _droid_state, _droid_observed)
-
-LAYOUTS = {
-    "droid": Layout(
-        ActionKind.JOINT_VELOCITY, DROID_RATE_HZ, 10, 8, 8, *_DROID, _droid_velocities, _droid_velocities_wire
-    ),
-    "droid_joint_position": Layout(
-        ActionKind.JOINT_POSITION, DROID_RATE_HZ, 10, 8, 8, *_DROID, _droid_positions, _droid_positions_wire
-    ),
-    "libero": Layout(
-        ActionKind.TCP_DELTA,
-        20.0,
-        10,
-        5,
-        7,
-        "observation/image",
-        "observation/wrist_image",
-        _libero_state,
-        _libero_observed,
-        _libero_actions,
-        _libero_wire,
-    ),
-}
+_DROID_VELOCITIES = Layout(
+    action=ActionKind.JOINT_VELOCITY,
+    rate_hz=DROID_RATE_HZ,
+    horizon=10,
+    execute=8,
+    numbers=8,
+    exterior="observation/exterior_image_1_left",
+    wrist="observation/wrist_image_left",
+    state=_droid_state,
+    observed=_droid_observed,
+    actions=_droid_velocities,
+    wire=_droid_velocities_wire,
+)
+_DROID_POSITIONS = replace(
+    _DROID_VELOCITIES, action=ActionKind.JOINT_POSITION, actions=_droid_positions, wire=_droid_positions_wire
+)
+_LIBERO = Layout(
+    action=ActionKind.TCP_DELTA,
+    rate_hz=20.0,
+    horizon=10,
+    execute=5,
+    numbers=7,
+    exterior="observation/image",
+    wrist="observation/wrist_image",
+    state=_libero_state,
+    observed=_libero_observed,
+    actions=_libero_actions,
+    wire=_libero_wire,
+)
+LAYOUTS = {"droid": _DROID_VELOCITIES, "droid_joint_position": _DROID_POSITIONS, "libero": _LIBERO}
 """Layouts by name. `droid` is for checkpoints that answer joint velocities, `droid_joint_position` for those with joint
 targets (`..._jointpos`), `libero` for steps of the tool. Images are upright; LIBERO's own client turns those of its
 simulator by 180° because they come upside down."""

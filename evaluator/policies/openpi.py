@@ -7,7 +7,6 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +16,13 @@ from evaluator.policies.form import PolicyForm
 from evaluator.policies.layout import IMAGE_PX, LAYOUTS, Layout
 from evaluator.policies.openpi_line import OpenpiLine
 from evaluator.policies.options import OPTION
+from evaluator.policies.remote import DEADLINE_S, KEY_VARIABLE, LEAST_DEADLINE_S, MOST_DEADLINE_S, is_address
 from evaluator.policies.resize import resize_with_pad
 from evaluator.policies.rows import with_room
 from evaluator.policies.unanswered import Unanswered
 from evaluator.policy import Observation, PolicySpec, as_numpy
 from scenegen.errors import InvalidOption, PolicyError
 
-KEY_VARIABLE = "SCENEGEN_POLICY_KEY"
-"""Environment variable with the key of a remote policy."""
-DEADLINE_S = 30.0
-"""How long one question may take [s]; a first question that compiles a model may need more (`deadline=`)."""
 TIMED_OUT = 0.9
 """Share of the deadline after which an error is taken for a stalled or absent server."""
 NO_CAMERA = "none"
@@ -167,8 +163,7 @@ class OpenpiPolicy:
 
 def build(form: PolicyForm, context: PolicyContext) -> OpenpiPolicy:
     """Build it from `openpi:ws://HOST:PORT?layout=droid` and connect."""
-    parts = urlsplit(form.target)
-    if parts.scheme not in ("ws", "wss") or not parts.hostname or parts.username is not None:
+    if not is_address(form.target, ("ws", "wss")):
         raise InvalidOption(OPTION, form.text, f"openpi:ws://HOST:PORT or wss://; a key goes into {KEY_VARIABLE}")
     options = form.options
     layout = LAYOUTS[options.choice("layout", "droid", list(LAYOUTS))]
@@ -188,7 +183,7 @@ def build(form: PolicyForm, context: PolicyContext) -> OpenpiPolicy:
         execute=options.count("execute", min(layout.execute, horizon), 1, horizon),
     )
     connections = options.count("connections", 1, 1, 64)
-    deadline_s = options.number("deadline", DEADLINE_S, 0.05, 3600)
+    deadline_s = options.number("deadline", DEADLINE_S, LEAST_DEADLINE_S, MOST_DEADLINE_S)
     options.end()
     return OpenpiPolicy(
         form.target,

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from evaluator.policies.codec import ArrayForm, WireError, pack, unpack
+from evaluator.policies.remote import ASKS, KEY_VARIABLE, OURS, REPLY_BYTES
 from scenegen.errors import MissingExtra, PolicyError
 
 try:
@@ -18,21 +19,15 @@ try:
 except ImportError as error:
     raise MissingExtra("the openpi protocol", "policies") from error
 
-REPLY_BYTES = 16_000_000
-"""Largest reply: a chunk takes a few kilobytes."""
-ASKS = 2
-"""How often one question is put when connections break: once more after the server was started anew."""
 FIRST_PAUSE_S = 0.05
 """Pause before the second attempt to connect [s]; each further one is twice as long."""
 LONGEST_PAUSE_S = 1.0
 TOO_LARGE = 1009
 """Close code of a message that is too large (RFC 6455)."""
-OURS = "scenegen"
-"""Key of the metadata by which our own server says so: it can be told which world and episode a question is of."""
 CLOSE_S = 0.1
 """How long to wait for a peer's part of closing [s]: nothing depends on it."""
 HEALTH_S = 1.0
-"""How long `/healthz` may take [s]."""
+"""How long `/healthz` may take [s], and at most the deadline."""
 
 
 class OpenpiLine:
@@ -81,12 +76,15 @@ class OpenpiLine:
             except TimeoutError:
                 break
             except ConnectionClosed as error:
-                self.close()
                 if error.sent is not None and error.sent.code == TOO_LARGE:
+                    self.close()
                     accepted = f"at most {REPLY_BYTES // 10**6} MB"
                     raise self._error("a reply that is too large", accepted) from error
-                if time.monotonic() >= until:
-                    break
+            except OSError:
+                pass  # the socket was closed since the last question
+            self.close()
+            if time.monotonic() >= until:
+                break
         else:
             raise self._error(f"the connection broke {ASKS} times", "a server that answers")
         self.close()  # a late reply would be taken for the next question's
@@ -103,7 +101,7 @@ class OpenpiLine:
         parts = urlsplit(self._url)
         secure = parts.scheme == "wss"
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        asked = kind(parts.hostname or "", parts.port, timeout=HEALTH_S)
+        asked = kind(parts.hostname or "", parts.port, timeout=min(HEALTH_S, self._deadline_s))
         try:
             asked.request("GET", "/healthz", headers=self._headers)
             return asked.getresponse().status == http.HTTPStatus.OK
@@ -123,7 +121,7 @@ class OpenpiLine:
             except (OSError, WebSocketException) as error:
                 self.close()
                 if isinstance(error, InvalidStatus) and error.response.status_code in (401, 403):
-                    raise self._error("the server refuses the key", "the key in SCENEGEN_POLICY_KEY") from error
+                    raise self._error("the server refuses the key", f"the key in {KEY_VARIABLE}") from error
                 if until - time.monotonic() < pause_s:
                     raise self._unreachable(error) from error
                 time.sleep(pause_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from socket import socketpair
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 
 from evaluator.policies.checked import Checked
 from evaluator.policies.codec import WireError, pack, unpack
-from evaluator.policies.groot import OURS
 from evaluator.policies.modality import GrootForm, Modalities, Modality
+from evaluator.policies.remote import OURS
 from evaluator.policies.slots import MOST
 from evaluator.policy import Observation
 from scenegen.errors import InvalidOption, MissingExtra, PolicyError
@@ -26,8 +27,6 @@ except ImportError as error:
 
 REQUEST_BYTES = 256_000_000
 """Largest question: 800 worlds with two images of 224 by 224 pixels fit."""
-POLL_MS = 100
-"""How often the loop looks whether it should end [ms]."""
 STATES = {
     "joint_position": "joint_pos",
     "joint_velocity": "joint_vel",
@@ -70,7 +69,7 @@ class GrootServer:
     ) -> None:
         spec = policy.spec
         if spec.truth:
-            raise InvalidOption("--policy", spec.name, "a policy that does not want the true poses; nobody sends them")
+            raise InvalidOption("--policy", spec.name, "a policy that does not want the true poses")
         self._policy, self._form, self._key, self._on_answer = policy, form, key, on_answer
         self._modalities = Modalities(
             video=Modality(tuple(cameras) if spec.cameras == ("*",) else spec.cameras, (0,)),
@@ -90,8 +89,12 @@ class GrootServer:
             self._socket.bind(f"tcp://{host}:{port or '*'}")
         except zmq.ZMQError as error:
             self._context.destroy(linger=0)
-            raise InvalidOption("--port", port, f"a port that is free on {host} ({error})") from error
+            raise InvalidOption(
+                "--port", port, f"a port that is free on {host} ({zmq.strerror(error.errno or 0)})"
+            ) from error
         self.url = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
+        self._bell = socketpair()
+        """Rung to end the loop."""
         self._thread = threading.Thread(target=self._run, name="groot server", daemon=True)
 
     def __enter__(self) -> Self:
@@ -104,8 +107,11 @@ class GrootServer:
     ) -> None:
         """Stop listening."""
         self._ending.set()
+        self._bell[0].send(b"x")
         self._thread.join()
         self._context.destroy(linger=0)
+        for end in self._bell:
+            end.close()
 
     def wait(self) -> None:
         """Return when it is left; signals come through."""
@@ -113,8 +119,11 @@ class GrootServer:
             pass
 
     def _run(self) -> None:
+        poller = zmq.Poller()
+        poller.register(self._socket, zmq.POLLIN)
+        poller.register(self._bell[1], zmq.POLLIN)
         while not self._ending.is_set():
-            if self._socket.poll(POLL_MS):
+            if self._socket in dict(poller.poll()):
                 self._socket.send(self._reply(self._socket.recv_multipart()))
 
     def _reply(self, frames: list[bytes]) -> bytes:

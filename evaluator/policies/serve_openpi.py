@@ -18,7 +18,7 @@ from evaluator.policies.checked import Checked
 from evaluator.policies.codec import ArrayForm, WireError, pack, unpack
 from evaluator.policies.layout import Layout
 from evaluator.policies.openpi import EPISODE_KEY, NO_CAMERA, WORLD_KEY
-from evaluator.policies.openpi_line import OURS
+from evaluator.policies.remote import OURS
 from evaluator.policies.slots import Slots
 from evaluator.policy import Observation
 from scenegen.errors import InvalidOption, MissingExtra, PolicyError
@@ -97,7 +97,8 @@ class OpenpiServer:
                 logger=_LOG,
             )
         except OSError as error:
-            raise InvalidOption("--port", port, f"a port that is free on {host} ({error.strerror})") from error
+            said = str(error.strerror).partition(" (")[0]
+            raise InvalidOption("--port", port, f"a port that is free on {host} ({said})") from error
         self.url = f"ws://{host}:{self._server.socket.getsockname()[1]}"
         self._thread = threading.Thread(target=self._run, name="openpi server", daemon=True)
 
@@ -149,8 +150,9 @@ class OpenpiServer:
                 reply = self._answer(connection, frame)
                 reply["server_timing"] |= timing
                 connection.send(pack(reply, ArrayForm.OPENPI))
+                with self._lock:
+                    self._on_answer()
                 timing = {"prev_total_ms": 1000 * (time.perf_counter() - start)}
-                self._on_answer()
         except (PolicyError, WireError) as error:
             connection.send(f"scenegen: {error}")
             connection.close(INTERNAL_ERROR, "the frame before this says why")
@@ -209,7 +211,7 @@ class OpenpiServer:
 def _check_servable(policy: Checked, layout: Layout) -> None:
     spec = policy.spec
     if spec.truth:
-        raise InvalidOption("--policy", spec.name, "a policy that does not want the true poses; nobody sends them")
+        raise InvalidOption("--policy", spec.name, "a policy that does not want the true poses")
     if spec.action is not layout.action:
         raise InvalidOption("--layout", f"for {spec.action} of {spec.name}", f"a layout with {spec.action}")
     if policy.numbers != layout.numbers:

@@ -17,6 +17,7 @@ from evaluator.policies.checked import DEADLINE_S, Checked
 from evaluator.policies.context import PolicyContext
 from evaluator.policies.layout import LAYOUTS
 from evaluator.policies.registry import make_policy
+from evaluator.policies.remote import KEY_VARIABLE
 from evaluator.policy import PolicySpec
 from scenegen.cells.loader import load_cell
 from scenegen.commands.counted import Counted
@@ -47,7 +48,7 @@ def serve(
     seed: int = typer.Option(0, help="For policies that draw numbers."),
     layout: str = typer.Option("", help="With openpi: keys and units.", show_default="by the policy's actions"),
     form: str = typer.Option("n1.6", help="With groot: n1.5, n1.6 or n1.7."),
-    deadline: float = typer.Option(DEADLINE_S, min=0.01, help="How long the policy may think [s]."),
+    deadline: float = typer.Option(DEADLINE_S, min=0.01, help="How many seconds the policy may think."),
 ) -> None:
     """Serve a policy until Ctrl-C. Clients must send the key in SCENEGEN_POLICY_KEY, if it is set."""
     specification = load_cell(cell)
@@ -58,7 +59,7 @@ def serve(
     common = {
         "host": host,
         "port": PORTS[protocol] if port < 0 else port,
-        "key": os.environ.get("SCENEGEN_POLICY_KEY", ""),
+        "key": os.environ.get(KEY_VARIABLE, ""),
     }
     signal.signal(signal.SIGTERM, _interrupt)
     progress = Counted("requests", None, style=progress_style(as_json=False))
