@@ -26,19 +26,19 @@ def arm_cfg(robot: Robot, asset: RobotAsset) -> ArticulationCfg:
         asset: Its USD file and names.
     """
     pose = robot.pose_base_to_world
-    joints = dict(zip(asset.arm, robot.start_joints_rad, strict=True))
-    efforts = {name: joint.torque_n_m for name, joint in zip(asset.arm, robot.joints, strict=True)}
-    fingers = dict.fromkeys(asset.fingers, robot.gripper.opening_m / 2)
+    joints = dict(zip(asset.joints.arm, robot.start_joints_rad, strict=True))
+    efforts = {name: joint.torque_n_m for name, joint in zip(asset.joints.arm, robot.joints, strict=True)}
+    fingers = dict.fromkeys(asset.joints.fingers, robot.gripper.opening_m / 2)
     actuators: dict[str, ActuatorBaseCfg] = {
         "arm": ImplicitActuatorCfg(
-            joint_names_expr=list(asset.arm),
+            joint_names_expr=list(asset.joints.arm),
             stiffness=ARM_STIFFNESS,
             damping=ARM_DAMPING,
             armature=ARM_ARMATURE,
             joint_effort_limit=efforts,
         ),
         "fingers": ImplicitActuatorCfg(
-            joint_names_expr=list(asset.fingers),
+            joint_names_expr=list(asset.joints.fingers),
             stiffness=FINGER_STIFFNESS,
             damping=FINGER_DAMPING,
             armature=FINGER_ARMATURE,

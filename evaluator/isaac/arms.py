@@ -27,14 +27,14 @@ class Arms:
     def __init__(self, robot: Robot, asset: RobotAsset, scene: InteractiveScene) -> None:
         self._articulation: Any = scene["robot"]
         names = list(self._articulation.joint_names)
-        self._arm = [names.index(name) for name in asset.arm]
-        self._fingers = [names.index(name) for name in asset.fingers]
+        self._arm = [names.index(name) for name in asset.joints.arm]
+        self._fingers = [names.index(name) for name in asset.joints.fingers]
         self._finger_m = robot.gripper.opening_m / 2
         self._count = scene.num_envs
         solver: Any = NewtonManager._solver
         model = solver.mj_model
         joints = {model.joint(index).name: index for index in range(model.njnt)}
-        self._drives = [int(model.jnt_dofadr[_joint(joints, name)]) for name in asset.arm]
+        self._drives = [int(model.jnt_dofadr[_joint(joints, name)]) for name in asset.joints.arm]
         """Degree of freedom of each arm joint in the solver."""
 
     def place(self, worlds: Sequence[int], joints_rad: torch.Tensor) -> None:

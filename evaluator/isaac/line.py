@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from evaluator.isaac.robot_asset import RobotAsset, described, robot_asset
+from evaluator.isaac.robot_asset import RobotAsset, robot_asset
 from evaluator.isaac.touches import TouchReader
 from evaluator.isaac.worlds import IsaacWorlds, open_worlds
 from evaluator.rollout.line import LineState
@@ -45,7 +45,7 @@ def open_line(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu") 
 
 def robot_of(cell: Cell) -> RobotAsset:
     """Return the USD of a cell's robot."""
-    return described(Path(cell.robot.usd)) if cell.robot.usd else robot_asset(cell.robot.model)
+    return RobotAsset.at(Path(cell.robot.usd)) if cell.robot.usd else robot_asset(cell.robot.model)
 
 
 class IsaacLine:

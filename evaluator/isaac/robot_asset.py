@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pxr import Usd, UsdPhysics
 from urdf_usd_converter import Converter
 
 from scenegen.errors import UnknownName
 from scenegen.record import content_hash
+from scenegen.usd.robot_joints import RobotJoints, robot_joints
 
 CACHE = "SCENEGEN_CACHE"
 """Environment variable that names the folder of converted robots; by default `~/.cache/scenegen`."""
@@ -34,12 +34,16 @@ class RobotAsset:
     """A robot as USD, and what its joints are called."""
 
     usd: Path
-    arm: tuple[str, ...]
-    """Revolute joints from the base on."""
-    fingers: tuple[str, ...]
-    """Prismatic joints, all driven alike; none for an arm without gripper."""
-    links: tuple[str, ...]
-    """Names of the rigid bodies."""
+    joints: RobotJoints
+
+    @classmethod
+    def at(cls, usd: Path) -> RobotAsset:
+        """Describe a robot's USD file.
+
+        Raises:
+            UnreadableStage: The file is no robot.
+        """
+        return cls(usd, robot_joints(usd))
 
 
 def robot_asset(model: str) -> RobotAsset:
@@ -50,19 +54,7 @@ def robot_asset(model: str) -> RobotAsset:
     """
     if model not in ROBOTS:
         raise UnknownName("robot", model, ROBOTS)
-    return described(_converted(ROBOTS[model]))
-
-
-def described(usd: Path) -> RobotAsset:
-    """Read from a robot's USD file what its joints and links are called."""
-    stage = Usd.Stage.Open(str(usd))
-    prims = list(stage.Traverse())
-    return RobotAsset(
-        usd=usd,
-        arm=tuple(prim.GetName() for prim in prims if prim.IsA(UsdPhysics.RevoluteJoint)),
-        fingers=tuple(prim.GetName() for prim in prims if prim.IsA(UsdPhysics.PrismaticJoint)),
-        links=tuple(prim.GetName() for prim in prims if prim.HasAPI(UsdPhysics.RigidBodyAPI)),
-    )
+    return RobotAsset.at(_converted(ROBOTS[model]))
 
 
 def _converted(urdf: str) -> Path:
@@ -71,7 +63,7 @@ def _converted(urdf: str) -> Path:
     versions = "".join(importlib.metadata.version(name) for name in (PACKAGE, "urdf-usd-converter", "usd-exchange"))
     name = f"{source.stem}-{content_hash(source.read_bytes(), versions.encode())}"
     cache = Path(os.environ.get(CACHE) or Path.home() / ".cache" / "scenegen") / "robots"
-    target = cache / name / f"{_robot_name(source)}.usdc"
+    target = cache / name / f"{source.stem}.usdc"
     if not target.exists():
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache) as scratch, _quiet():
@@ -99,10 +91,6 @@ def _share() -> Path:
     files = importlib.metadata.files(PACKAGE) or []
     urdf = next(file for file in files if file.name == "panda.urdf")
     return Path(str(urdf.locate())).resolve().parents[4]
-
-
-def _robot_name(urdf: Path) -> str:
-    return urdf.stem
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from scenegen.streams import stream
 
 
 @pytest.fixture(scope="session")
-def context(cell):
+def context(cell, catalogue):
     """The `fasteners` cell, seed 3."""
-    return PolicyContext(cell, 3)
+    return PolicyContext(cell, catalogue, 3)
 
 
 @pytest.fixture(scope="session")
