@@ -75,9 +75,8 @@ def test_a_part_that_did_not_come_along_is_tried_again_and_one_that_did_goes_to_
     name = picker._carried.item
     lifted = here.items[name] + np.array([0, 0, 0.08, 0, 0, 0, 0])
     placing = picker.next_points(truth_of(base_scenario, **{name: lifted}))
-    rule = next(
-        rule for rule in cell.rules if rule.match in (cell.slots[name].part, catalogue[cell.slots[name].part].label)
-    )
+    part = cell.slots[name].part
+    rule = next(rule for rule in cell.rules if rule.match in (part, catalogue[part].label))
     bin_pose = next(f.pose_to_world for f in base_scenario.layout.fixtures if f.name == rule.bin)
     assert np.hypot(placing[-1].x - bin_pose.position[0], placing[-1].y - bin_pose.position[1]) < 0.1
     assert placing[-1].opening > 0.0
@@ -101,6 +100,5 @@ def test_it_says_that_it_needs_the_truth(cell, catalogue):
     oracle = Oracle(cell, catalogue)
     with pytest.raises(PolicyError) as caught:
         oracle.act(Observation((0,), ("sort",), {"joint_pos": np.zeros((1, 7))}))
-    assert (
-        str(caught.value) == "policy oracle: it was shown no truth - accepted: observations with the poses of all items"
-    )
+    accepted = "observations with the poses of all items"
+    assert str(caught.value) == f"policy oracle: it was shown no truth - accepted: {accepted}"

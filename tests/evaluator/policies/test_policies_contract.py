@@ -1,7 +1,7 @@
 """One contract for every policy, local or behind a real socket."""
 
-from contextlib from dataclasses import replace
-import ExitStack
+from contextlib import ExitStack
+from dataclasses import replace
 
 import numpy as np
 import pytest

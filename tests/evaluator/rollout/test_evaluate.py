@@ -46,7 +46,6 @@ def test_the_oracle_sorts_what_doing_nothing_leaves(library):
     assert first["measures"]["takt"]["value"] < 8.0
     again = card(scenegen(library, "evaluate", "lib", "--policy", "oracle", "--latency", "0", "--json"))
     assert again == first
-    rows = scenegen(
-        library, "library", "query", "SELECT outcome, count(*) FROM episodes GROUP BY ALL", "lib", "--format", "csv"
-    )
+    sql = "SELECT outcome, count(*) FROM episodes GROUP BY ALL"
+    rows = scenegen(library, "library", "query", sql, "lib", "--format", "csv")
     assert rows.splitlines()[1:] == ["success,2"]
