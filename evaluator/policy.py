@@ -88,7 +88,8 @@ class Policy(Protocol):
         """Return a chunk of actions for each world, shape [n, horizon, numbers].
 
         Raises:
-            PolicyError: It gave no usable answer; never answer with silent zeros.
+            PolicyError: It gave no usable answer; never answer with silent zeros. Where only some worlds have none,
+                raise `evaluator.policies.unanswered.Unanswered`, which holds the others' chunks.
         """
         ...
 

@@ -21,6 +21,8 @@ COMMANDS = {
     "library": "Versions of scene sets: list, compare, tag, split, curate, export, verify.",
     "show": "Show one scene: what is in it, where it came from, what the checks said.",
     "render": "Draw a scene, or all scenes of a library, as pictures.",
+    "evaluate": "Roll a policy out over a library's scenes in Isaac Lab; keep every episode.",
+    "serve": "Serve a policy to others, over openpi's or GR00T's protocol.",
     "schema": "Print the JSON schema of a record.",
     "doctor": "Tell what is installed, what conflicts, and how to mend it.",
 }

@@ -8,6 +8,9 @@ from numpy.typing import ArrayLike
 from scenegen.cell import JointSpec, Robot
 from scenegen.geometry import Array, Pose, quat_from_matrix
 
+DAMPING = 1e-4
+"""Square of the damping of the inverse kinematics: small against a reach of a metre."""
+
 
 class Arm:
     """A robot's arm.
@@ -52,6 +55,46 @@ class Arm:
             step = np.einsum("nij,ni->nj", jacobian, np.linalg.solve(gram, error[..., None])[..., 0])
             joints = np.clip(joints + np.clip(step, -0.4, 0.4), self._lower, self._upper)
         return self._close(self._task(joints, goals)[0], tolerance_m)
+
+    def tcp(self, joints_rad: ArrayLike) -> tuple[Array, Array]:
+        """Return position [m], shape [n, 3], and rotation, shape [n, 3, 3], of the tool centre, world frame.
+
+        Args:
+            joints_rad: Joint angles, shape [n, joints].
+        """
+        frames = self._chain(np.asarray(joints_rad, float))[-1] @ self._tcp
+        return frames[:, :3, 3], frames[:, :3, :3]
+
+    def clipped(self, joints_rad: Array) -> Array:
+        """Return joints within their limits, shape [n, joints]."""
+        return np.clip(joints_rad, self._lower, self._upper)
+
+    def follow(self, joints_rad: ArrayLike, positions_m: Array, rotations: Array, *, steps: int = 4) -> Array:
+        """Return joints that bring the tool centre to poses near the present one, shape [n, joints].
+
+        Damped least squares (Buss 2004, eq. 11), a few steps from the present joints; limits are kept.
+
+        Args:
+            joints_rad: Present joint angles, shape [n, joints].
+            positions_m: Wanted positions, world frame, shape [n, 3].
+            rotations: Wanted rotations, shape [n, 3, 3].
+            steps: Steps of the iteration.
+        """
+        joints = np.array(joints_rad, float)
+        for _ in range(steps):
+            frame, axes, origins = self._frames(joints)
+            tcp = frame @ self._tcp
+            turn = rotations @ np.swapaxes(tcp[:, :3, :3], 1, 2)
+            spin = 0.5 * np.stack(
+                [turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], axis=1
+            )
+            error = np.concatenate([positions_m - tcp[:, :3, 3], spin], axis=1)
+            linear = np.cross(axes, tcp[:, None, :3, 3] - origins)
+            jacobian = np.concatenate([linear, axes], axis=2).swapaxes(1, 2)
+            gram = jacobian @ np.swapaxes(jacobian, 1, 2) + DAMPING * np.eye(6)
+            step = np.einsum("nij,ni->nj", jacobian, np.linalg.solve(gram, error[..., None])[..., 0])
+            joints = np.clip(joints + np.clip(step, -0.2, 0.2), self._lower, self._upper)
+        return joints
 
     @staticmethod
     def _close(error: Array, tolerance_m: float) -> np.ndarray:

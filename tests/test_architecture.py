@@ -47,6 +47,9 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "coacd": ("scenegen.parts",),
     "embreex": ("scenegen.imaging", "scenegen.parts"),
     "mitsuba": ("scenegen.imaging.path_tracer",),
+    "msgpack": ("evaluator.policies",),
+    "websockets": ("evaluator.policies",),
+    "zmq": ("evaluator.policies",),
     "lance": ("library",),
     "pyarrow": ("library",),
     "duckdb": ("library",),
@@ -55,12 +58,13 @@ HEAVY: dict[str, tuple[str, ...]] = {
 
 NOT_AT_START = (
     "pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp",
-    "lance", "duckdb", "mitsuba",
+    "lance", "duckdb", "mitsuba", "msgpack", "websockets", "zmq",
 )  # fmt: skip
 """What neither `import scenegen` nor `scenegen --help` may load."""
 
-LAST_DEFENCE = ("scenegen.cli.main",)
-"""Who may catch everything: the command line, to give a crash its own exit code."""
+LAST_DEFENCE = ("scenegen.cli.main", "evaluator.policies.worker._run")
+"""Who may catch everything: the command line, to give a crash its own exit code, and the thread in which other people's
+policies run, to report what they raise."""
 
 MODULE_LINES = 350
 FUNCTION_LINES = 50

@@ -166,6 +166,24 @@ def pick_order(posed: Posed, limits: Limits, gripper: Gripper, box: Container, p
     return first.updated(rows, rest)
 
 
+def free_grasps(
+    posed: Posed, limits: Limits, gripper: Gripper, box: Container, pose: Pose
+) -> tuple[Candidates, np.ndarray]:
+    """List the grasps of items, and which of them nothing stands in the way of now, shape [n, k].
+
+    Args:
+        posed: The items in the feed.
+        limits: The check's limits.
+        gripper: The gripper.
+        box: The feed.
+        pose: Where the feed stands.
+    """
+    tried = candidates(posed, gripper, np.full(len(posed.items), pose.position[2]), limits)
+    open_to = tried.usable & within_walls(tried, gripper, limits["play_m"], box, pose)
+    obstructs = _obstructing(_Things.of(posed), tried, tried.fingers(gripper, limits["play_m"], _RAYS))
+    return tried, open_to & (obstructs.sum(axis=0) == 0)
+
+
 @dataclass(frozen=True, eq=False)
 class _Things:
     """What stands in the way of fingers: how far items reach."""

@@ -35,11 +35,11 @@ class Rate(Record):
         return f"{self.hits}/{self.trials} = {share} [{self.low:.3f}, {self.high:.3f}]"
 
 
-def wilson(hits: int, trials: int, z: float = Z_95) -> tuple[float, float]:
+def wilson(hits: float, trials: float, z: float = Z_95) -> tuple[float, float]:
     """Return Wilson's score interval of a binomial share (Wilson 1927; Newcombe 1998, method 3).
 
     Args:
-        hits: Successes, 0 to `trials`.
+        hits: Successes, 0 to `trials`; fewer than were counted, and not whole, where trials depend on each other.
         trials: Trials; zero gives the interval [0, 1].
         z: Standard normal quantile; 95 % by default.
     """

@@ -10,6 +10,8 @@ from isaaclab.sim import CuboidCfg, UsdFileCfg, UsdPhysicsCollisionCfg
 from isaaclab_newton.physics import MJWarpSolverCfg, NewtonCfg, NewtonShapeCfg
 from isaaclab_newton.sim.schemas import MujocoRigidBodyCfg
 
+from evaluator.isaac.arm_cfg import arm_cfg
+from evaluator.isaac.robot_asset import RobotAsset
 from scenegen.cell import Cell, PhysicsModel
 from scenegen.geometry import Pose
 from scenegen.nominal import nominal_fixtures
@@ -20,8 +22,11 @@ CONTACTS_PER_WORLD = 600
 """Room for contacts in each world; a scene of 14 parts, five of them stacked, has about 190."""
 PARKING = (0.3, -5.0)
 """Absent parts float this far apart along X [m] at this height [m], each at its own place: two at one place explode."""
-_PREFIX = "Fixed_"
-_SLOT = "Slot_"
+FIXED = "Fixed_"
+"""How prims of fixtures begin."""
+"""How prims of fixtures begin."""
+SLOT = "Slot_"
+"""How prims of slots begin."""
 
 Box = tuple[str, tuple[float, float, float]]
 """Fixture that a box belongs to, and the box's centre in the fixture's frame [m]."""
@@ -49,7 +54,9 @@ def physics_cfg(physics: PhysicsModel) -> NewtonCfg:
     return NewtonCfg(solver_cfg=solver, default_shape_cfg=shape)
 
 
-def scene_cfg(cell: Cell, parts: Catalogue, folder: Path, *, worlds: int) -> InteractiveSceneCfg:
+def scene_cfg(
+    cell: Cell, parts: Catalogue, folder: Path, *, worlds: int, robot: RobotAsset | None = None
+) -> InteractiveSceneCfg:
     """Describe the worlds of a cell.
 
     Args:
@@ -57,11 +64,12 @@ def scene_cfg(cell: Cell, parts: Catalogue, folder: Path, *, worlds: int) -> Int
         parts: Its parts; their USD files are written into `folder`.
         folder: Where the part files go.
         worlds: Number of worlds; all stand at the origin, since worlds do not meet.
+        robot: The cell's robot; none for worlds in which only parts move.
     """
     scene = InteractiveSceneCfg(num_envs=worlds, env_spacing=0.0, replicate_physics=True)
     table = cell.table
     half = (table.size_m[0] / 2, table.size_m[1] / 2, table.size_m[2] / 2)
-    assets = {"table": _box_cfg("table", half, table.pose_top_to_world, (0.0, 0.0, -half[2]))}
+    assets: dict[str, AssetBaseCfg] = {"table": _box_cfg("table", half, table.pose_top_to_world, (0.0, 0.0, -half[2]))}
     for fixture in nominal_fixtures(cell):
         for box, (size, center) in cell.containers[fixture.name].boxes().items():
             name = f"{fixture.name}_{box}"
@@ -74,6 +82,8 @@ def scene_cfg(cell: Cell, parts: Catalogue, folder: Path, *, worlds: int) -> Int
         slot_prim(index): _slot_cfg(slot_prim(index), files[item.part], parking_pose(index))
         for index, item in enumerate(cell.slots.values())
     }
+    if robot is not None:
+        assets["robot"] = arm_cfg(cell.robot, robot)
     # Isaac Lab reads a scene from the attributes of its description.
     for name, asset in {**assets, "slots": RigidObjectCollectionCfg(rigid_objects=slots)}.items():
         setattr(scene, name, asset)
@@ -83,7 +93,7 @@ def scene_cfg(cell: Cell, parts: Catalogue, folder: Path, *, worlds: int) -> Int
 def fixed_boxes(cell: Cell) -> dict[str, Box]:
     """Return the boxes that move with a fixture, by prim name."""
     return {
-        f"{_PREFIX}{fixture}_{box}": (fixture, center)
+        f"{FIXED}{fixture}_{box}": (fixture, center)
         for fixture, container in cell.containers.items()
         for box, (_, center) in container.boxes().items()
     }
@@ -91,7 +101,7 @@ def fixed_boxes(cell: Cell) -> dict[str, Box]:
 
 def slot_prim(index: int) -> str:
     """Return the prim name of a slot, by its place in the inventory."""
-    return f"{_SLOT}{index:02d}"
+    return f"{SLOT}{index:02d}"
 
 
 def parking_pose(index: int) -> Pose:
@@ -104,7 +114,7 @@ def _box_cfg(
 ) -> AssetBaseCfg:
     x, y, z = (2 * h for h in half)
     return AssetBaseCfg(
-        prim_path=f"{{ENV_REGEX_NS}}/{_PREFIX}{name}",
+        prim_path=f"{{ENV_REGEX_NS}}/{FIXED}{name}",
         spawn=CuboidCfg(size=(x, y, z), collision_props=[UsdPhysicsCollisionCfg()]),
         init_state=AssetBaseCfg.InitialStateCfg(pos=tuple(pose.apply(center).tolist()), rot=pose.quat_xyzw),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,9 @@ from isaaclab.sim import SimulationCfg, SimulationContext
 from isaaclab_newton.physics import NewtonManager
 from newton import ModelFlags
 
-from evaluator.isaac.stage import CONTACTS_PER_WORLD, fixed_boxes, parking_pose, physics_cfg, scene_cfg, slot_prim
+from evaluator.isaac.arms import Arms
+from evaluator.isaac.robot_asset import RobotAsset
+from evaluator.isaac.stage import CONTACTS_PER_WORLD, SLOT, fixed_boxes, parking_pose, physics_cfg, scene_cfg, slot_prim
 from scenegen.cell import Cell
 from scenegen.errors import ContactOverflow, InvalidOption
 from scenegen.geometry import Array, Pose, quat_to_matrix
@@ -30,7 +32,9 @@ Poses = dict[str, Pose]
 
 
 @contextmanager
-def open_worlds(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu") -> Iterator[IsaacWorlds]:
+def open_worlds(
+    cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu", robot: RobotAsset | None = None
+) -> Iterator[IsaacWorlds]:
     """Start Isaac Lab without Kit and build `count` worlds of a cell.
 
     Args:
@@ -38,18 +42,19 @@ def open_worlds(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu"
         parts: The cell's parts.
         count: Number of worlds.
         device: Where to simulate, `cpu` or `cuda:0`.
+        robot: The cell's robot; none for worlds in which only parts move.
     """
     parser = argparse.ArgumentParser()
     add_launcher_args(parser)
     arguments = parser.parse_args(["--device", device])
     with tempfile.TemporaryDirectory() as folder:
-        scene_description = scene_cfg(cell, parts, Path(folder), worlds=count)
+        scene_description = scene_cfg(cell, parts, Path(folder), worlds=count, robot=robot)
         with launch_simulation(physics_cfg(cell.physics), arguments) as physics:
             simulation = SimulationContext(SimulationCfg(dt=cell.physics.timestep_s, device=device, physics=physics))
             scene = InteractiveScene(scene_description)
             simulation.reset()
             scene.reset()
-            yield IsaacWorlds(cell, parts, simulation=simulation, scene=scene)
+            yield IsaacWorlds(cell, parts, simulation=simulation, scene=scene, robot=robot)
 
 
 class IsaacWorlds:
@@ -62,16 +67,28 @@ class IsaacWorlds:
         ...     print(worlds.poses()[0])
     """
 
-    def __init__(self, cell: Cell, parts: Catalogue, *, simulation: SimulationContext, scene: InteractiveScene) -> None:
-        self._slots = list(cell.slots)
+    def __init__(
+        self,
+        cell: Cell,
+        parts: Catalogue,
+        *,
+        simulation: SimulationContext,
+        scene: InteractiveScene,
+        robot: RobotAsset | None = None,
+    ) -> None:
+        self.cell = cell
+        self.slots = list(cell.slots)
+        """Names of the slots, in the order of the simulator's bodies."""
+        self.arms = Arms(cell.robot, robot, scene) if robot is not None else None
         self._nominal = [matter_of(parts[item.part], name=slot) for slot, item in cell.slots.items()]
         self._simulation, self._scene = simulation, scene
         self._timestep_s = cell.physics.timestep_s
         self._model: Any = NewtonManager.get_model()
         self._boxes = _shapes_by_prim(self._model, fixed_boxes(cell))
-        self._shapes = _shapes_by_prim(self._model, [slot_prim(index) for index in range(len(self._slots))])
+        self._shapes = _shapes_by_prim(self._model, [slot_prim(index) for index in range(len(self.slots))])
+        self._bodies = _slot_bodies(self._model)
         self._box_places = fixed_boxes(cell)
-        self._scenarios: list[Scenario] = []
+        self._scenarios: dict[int, Scenario] = {}
 
     @property
     def count(self) -> int:
@@ -86,16 +103,36 @@ class IsaacWorlds:
         """
         if len(scenarios) != self.count:
             raise InvalidOption("scenarios", len(scenarios), f"one a world ({self.count})")
-        self._scenarios = list(scenarios)
-        self._write_matter()
-        self._write_shapes()
+        self.put(dict(enumerate(scenarios)))
+
+    def put(self, scenarios: Mapping[int, Scenario]) -> None:
+        """Put scenarios into some worlds, everything at rest; the other worlds go on as they are.
+
+        Args:
+            scenarios: By the number of the world.
+        """
+        self._scenarios |= scenarios
+        self._write_matter(scenarios)
+        self._write_shapes(scenarios)
         slots = self._scene["slots"]
-        poses = torch.tensor(np.array([self._start_poses(scenario) for scenario in scenarios]), dtype=torch.float32)
-        slots.write_body_link_pose_to_sim_index(body_poses=poses.to(slots.device))
-        slots.write_body_com_velocity_to_sim_index(
-            body_velocities=torch.zeros(self.count, len(self._slots), 6, device=slots.device)
+        ids = torch.tensor(list(scenarios), dtype=torch.int32, device=slots.device)
+        poses = np.array([self._start_poses(scenario) for scenario in scenarios.values()])
+        slots.write_body_link_pose_to_sim_index(
+            body_poses=torch.tensor(poses, dtype=torch.float32, device=slots.device), env_ids=ids
         )
-        self._scene.reset()
+        still = torch.zeros(len(ids), len(self.slots), 6, device=slots.device)
+        slots.write_body_com_velocity_to_sim_index(body_velocities=still, env_ids=ids)
+        if self.arms is not None:
+            starts = [scenario.motion.robot_start_rad for scenario in scenarios.values()]
+            self.arms.place(list(scenarios), torch.tensor(starts, dtype=torch.float32))
+        self._scene.reset(env_ids=list(scenarios))
+
+    def advance(self, steps: int) -> None:
+        """Simulate some physics steps of all worlds."""
+        for _ in range(steps):
+            self._scene.write_data_to_sim()
+            self._simulation.step(render=False)
+            self._scene.update(self._timestep_s)
 
     def run(self, seconds: float, *, progress: Callable[[float], None] | None = None) -> None:
         """Simulate.
@@ -109,21 +146,30 @@ class IsaacWorlds:
         """
         steps, report = round(seconds / self._timestep_s), max(1, round(0.1 / self._timestep_s))
         for step in range(1, steps + 1):
-            self._scene.write_data_to_sim()
-            self._simulation.step(render=False)
-            self._scene.update(self._timestep_s)
-            self._require_room()
+            self.advance(1)
+            self.require_room()
             if progress is not None and step % report == 0:
                 progress(step * self._timestep_s)
 
     def poses(self) -> list[Poses]:
         """Return the present poses of each world's items."""
-        found = self._scene["slots"].data.body_link_pose_w.torch.cpu().numpy().astype(float)
-        rows = {slot: index for index, slot in enumerate(self._slots)}
+        found, _ = self.slot_states()
+        rows = {slot: index for index, slot in enumerate(self.slots)}
         return [
             {item.name: _pose(found[world, rows[item.name]]) for item in scenario.layout.items}
-            for world, scenario in enumerate(self._scenarios)
+            for world, scenario in sorted(self._scenarios.items())
         ]
+
+    def slot_states(self) -> tuple[Array, Array]:
+        """Return what the slots' parts do in every world.
+
+        Returns:
+            Poses, position [m] and quaternion xyzw, shape [worlds, slots, 7], and velocities of their centres of mass
+            [m/s] and angular velocities [rad/s], world axes, shape [worlds, slots, 6].
+        """
+        data = self._scene["slots"].data
+        poses, velocities = data.body_link_pose_w.torch, data.body_com_vel_w.torch
+        return poses.cpu().numpy().astype(float), velocities.cpu().numpy().astype(float)
 
     def matter_error(self) -> float:
         """Compare what the simulator holds with what the scenarios say, world by world.
@@ -137,9 +183,9 @@ class IsaacWorlds:
         mass, inertia, center = held.body_mass.numpy(), held.body_inertia.numpy(), held.body_ipos.numpy()
         friction, owners = held.geom_friction.numpy()[..., 0], solver.mj_model.geom_bodyid
         errors = [0.0]
-        for world, scenario in enumerate(self._scenarios):
+        for world, scenario in self._scenarios.items():
             for matter in scenario.matter.items:
-                prim = slot_prim(self._slots.index(matter.name))
+                prim = slot_prim(self.slots.index(matter.name))
                 body = next(i for i, name in enumerate(names) if name.endswith(prim))
                 wanted = [matter.mass_kg, *sorted(matter.diagonal_inertia_kg_m2)]
                 found = [mass[world, body], *np.sort(inertia[world, body])]
@@ -150,31 +196,32 @@ class IsaacWorlds:
 
     def _start_poses(self, scenario: Scenario) -> list[tuple[float, ...]]:
         present = {item.name: item.pose_to_world for item in scenario.layout.items}
-        poses = [present.get(slot, parking_pose(index)) for index, slot in enumerate(self._slots)]
+        poses = [present.get(slot, parking_pose(index)) for index, slot in enumerate(self.slots)]
         return [(*pose.position_m, *pose.quat_xyzw) for pose in poses]
 
-    def _write_matter(self) -> None:
+    def _write_matter(self, scenarios: Mapping[int, Scenario]) -> None:
         """Write masses, and let absent parts float."""
         slots = self._scene["slots"]
-        matter = [self._matter_of(scenario) for scenario in self._scenarios]
-        slots.set_masses_index(masses=_tensor([[m.mass_kg for m in row] for row in matter], slots.device))
-        slots.set_coms_index(coms=_tensor([[m.center_of_mass_m for m in row] for row in matter], slots.device))
+        ids = torch.tensor(list(scenarios), dtype=torch.int32, device=slots.device)
+        matter = [self._matter_of(scenario) for scenario in scenarios.values()]
+        masses = _tensor([[m.mass_kg for m in row] for row in matter], slots.device)
+        slots.set_masses_index(masses=masses, env_ids=ids)
+        coms = _tensor([[m.center_of_mass_m for m in row] for row in matter], slots.device)
+        slots.set_coms_index(coms=coms, env_ids=ids)
         inertias = [[inertia_matrix(m).ravel().tolist() for m in row] for row in matter]
-        slots.set_inertias_index(inertias=_tensor(inertias, slots.device))
+        slots.set_inertias_index(inertias=_tensor(inertias, slots.device), env_ids=ids)
         floating = self._model.mujoco.gravcomp.numpy()
-        present = [{item.name for item in scenario.layout.items} for scenario in self._scenarios]
-        for body, (label, world) in enumerate(
-            zip(self._model.body_label, self._model.body_world.numpy().tolist(), strict=True)
-        ):
-            slot = self._slots[int(label.rpartition("_")[2])]
-            floating[body] = 0.0 if slot in present[world] else 1.0
+        for world, scenario in scenarios.items():
+            present = {item.name for item in scenario.layout.items}
+            for index, slot in enumerate(self.slots):
+                floating[self._bodies[index, world]] = 0.0 if slot in present else 1.0
         self._model.mujoco.gravcomp.assign(floating)
         NewtonManager.add_model_change(ModelFlags.BODY_INERTIAL_PROPERTIES)
 
-    def _write_shapes(self) -> None:
+    def _write_shapes(self, scenarios: Mapping[int, Scenario]) -> None:
         """Write friction and the fixtures' poses, shape by shape: Isaac Lab's own view mixes up compound shapes."""
         friction, places = self._model.shape_material_mu.numpy(), self._model.shape_transform.numpy()
-        for world, scenario in enumerate(self._scenarios):
+        for world, scenario in scenarios.items():
             for index, matter in enumerate(self._matter_of(scenario)):
                 friction[self._shapes[slot_prim(index), world]] = matter.friction
             fixtures = {fixture.name: fixture.pose_to_world for fixture in scenario.layout.fixtures}
@@ -189,7 +236,12 @@ class IsaacWorlds:
         given = {matter.name: matter for matter in scenario.matter.items}
         return [given.get(nominal.name, nominal) for nominal in self._nominal]
 
-    def _require_room(self) -> None:
+    def require_room(self) -> None:
+        """Make sure that no contact was lost.
+
+        Raises:
+            ContactOverflow: More contacts arose than the buffers hold: what was simulated is wrong.
+        """
         solver: Any = NewtonManager._solver
         data = solver.mjw_data
         contacts, rows = int(data.nacon.numpy()[0]), int(data.nefc.numpy().max())
@@ -209,6 +261,16 @@ def _tensor(values: object, device: str) -> torch.Tensor:
 
 def _pose(row: Array) -> Pose:
     return Pose.of(row[:3], row[3:])
+
+
+def _slot_bodies(model: Any) -> dict[tuple[int, int], int]:
+    """Find the body of each slot in each world: (slot, world) -> body index."""
+    found: dict[tuple[int, int], int] = {}
+    for body, (label, world) in enumerate(zip(model.body_label, model.body_world.numpy().tolist(), strict=True)):
+        name = label.rpartition("/")[2]
+        if name.startswith(SLOT):
+            found[int(name.removeprefix(SLOT)), world] = body
+    return found
 
 
 def _shapes_by_prim(model: Any, prims: Iterable[str]) -> dict[tuple[str, int], list[int]]:

@@ -13,6 +13,7 @@ from scenegen.errors import (
     LibraryError,
     MissingExtra,
     PlacementFailed,
+    PolicyError,
     SceneGenError,
     UnknownName,
     UnreadableStage,
@@ -31,6 +32,7 @@ ERRORS = [
     UnreadableStage("a.usda", "/World", "no items"),
     UnsafeStage("a.usda", "asset_outside", "/etc/passwd"),
     ContactOverflow(10, 2, 4),
+    PolicyError("noop", "no answer in time", "an answer within 90 s"),
     LibraryError("scenarios", "the disk is full", "free some room"),
     MissingExtra("viewing", "view"),
 ]

@@ -1,0 +1,65 @@
+"""Straight tool paths with smooth speed, as set points at a fixed rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from scenegen.geometry import Array
+
+LEAST_S = 0.2
+"""Shortest time of a movement [s]."""
+PEAK = 1.875
+"""Peak over mean speed of a minimum-jerk movement (Flash and Hogan 1985)."""
+
+
+@dataclass(frozen=True)
+class ToolPoint:
+    """Where the tool centre shall be, pointing straight down, and how far the gripper shall be open."""
+
+    x: float
+    """World frame [m]."""
+    y: float
+    z: float
+    yaw_rad: float
+    """Direction in which the fingers close, about the vertical, world frame [rad]."""
+    opening: float
+    """0 closed to 1 open."""
+
+    def at(self, **fields: float) -> ToolPoint:
+        """Return the point with some numbers changed."""
+        return replace(self, **fields)
+
+    @property
+    def numbers(self) -> Array:
+        """Everything, shape [5]."""
+        return np.array([self.x, self.y, self.z, self.yaw_rad, self.opening])
+
+
+def moved(start: ToolPoint, end: ToolPoint, *, rate_hz: float, speed_m_s: float, turn_rad_s: float) -> list[ToolPoint]:
+    """Return the set points of a minimum-jerk movement, without its start.
+
+    Args:
+        start: Where it begins.
+        end: Where it ends.
+        rate_hz: Set points a second.
+        speed_m_s: Highest speed [m/s].
+        turn_rad_s: Highest turning speed [rad/s].
+    """
+    step = end.numbers - start.numbers
+    seconds = PEAK * max(float(np.linalg.norm(step[:3])) / speed_m_s, abs(float(step[3])) / turn_rad_s, LEAST_S / PEAK)
+    count = max(1, round(seconds * rate_hz))
+    share = np.arange(1, count + 1) / count
+    smooth = share**3 * (10 - 15 * share + 6 * share**2)
+    return [ToolPoint(*row) for row in (start.numbers + smooth[:, None] * step).tolist()]
+
+
+def held(point: ToolPoint, *, rate_hz: float, seconds: float) -> list[ToolPoint]:
+    """Return set points that stay."""
+    return [point] * max(1, round(seconds * rate_hz))
+
+
+def near_yaw(yaw_rad: float, other_rad: float) -> float:
+    """Return a closing direction, which is the same after half a turn, in the form that lies nearest to another one."""
+    return other_rad + (yaw_rad - other_rad + np.pi / 2) % np.pi - np.pi / 2

@@ -1,0 +1,55 @@
+"""From the text of `--policy` to the policy; a kind's module is loaded only when it is asked for."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from dataclasses import dataclass
+
+from evaluator.policies.context import PolicyContext
+from evaluator.policies.form import PolicyForm
+from evaluator.policies.options import OPTION
+from evaluator.policy import Policy
+from scenegen.errors import InvalidOption
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of policy."""
+
+    module: str
+    """Where its `build(form, context)` is."""
+    typed: str
+    """How it is typed."""
+
+
+KINDS = {
+    "oracle": Kind("evaluator.policies.oracle", "oracle"),
+    "noop": Kind("evaluator.policies.noop", "noop"),
+    "random": Kind("evaluator.policies.random_motion", "random"),
+    "replay": Kind("evaluator.policies.replay", "replay:FILE"),
+    "python": Kind("evaluator.policies.python", "python:MODULE:ATTRIBUTE"),
+    "openpi": Kind("evaluator.policies.openpi", "openpi:ws://HOST:PORT?layout=droid"),
+    "groot": Kind("evaluator.policies.groot", "groot:tcp://HOST:PORT"),
+}
+"""Kinds by the word that begins a policy's text."""
+
+
+def make_policy(text: str, context: PolicyContext) -> Policy:
+    """Build the policy that was asked for.
+
+    Args:
+        text: As typed, for example `noop` or `openpi:ws://localhost:8000?layout=droid`.
+        context: The cell and the run's seed.
+
+    Raises:
+        InvalidOption: There is no such kind, or its target or options are of another form.
+        PolicyError: It cannot be built or reached.
+        MissingExtra: It needs a package that is not installed.
+    """
+    form = PolicyForm(text)
+    if form.kind not in KINDS:
+        close = difflib.get_close_matches(form.kind, KINDS, n=1)
+        hint = f" - did you mean {KINDS[close[0]].typed}?" if close else ""
+        raise InvalidOption(OPTION, text, ", ".join(kind.typed for kind in KINDS.values()) + hint)
+    return importlib.import_module(KINDS[form.kind].module).build(form, context)

@@ -1,0 +1,42 @@
+"""What an evaluation runs under: equal conditions are one run, and only such episodes are compared."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from typing import Any
+
+from library.row import sealed
+from scenegen import __version__
+from scenegen.record import Record, canonical_text
+
+PACKAGES = ("isaaclab", "newton", "mujoco-warp", "warp-lang")
+"""Packages whose versions decide what happens in a world."""
+
+
+class Run(Record):
+    """One policy over the scenarios of one library version; how many worlds there were and where does not matter."""
+
+    policy: str
+    """As it was asked for."""
+    version: str
+    """Content id of the library's commit."""
+    latency: str
+    """How the policy's thinking was counted, as it was asked for."""
+    seed: int
+    device: str
+    """`cpu` or `cuda`: contact solvers round differently."""
+    simulator: dict[str, str]
+    """Package versions."""
+    scenegen: str = __version__
+
+    @classmethod
+    def here(cls, *, policy: str, version: str, latency: str, seed: int, device: str) -> Run:
+        """Describe a run with the packages that are installed here."""
+        versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+        kind = device.partition(":")[0]
+        return cls(policy=policy, version=version, latency=latency, seed=seed, device=kind, simulator=versions)
+
+    def columns(self) -> dict[str, Any]:
+        """Return the row of the table `runs`."""
+        data = self.model_dump(mode="json")
+        return sealed({"run_id": self.content_id, "subject": self.policy, "conditions": canonical_text(data)})
