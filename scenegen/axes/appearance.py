@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scenegen.axes.axis import AxisContext
-from scenegen.axes.kept import Kept
 from scenegen.axes.shown import TargetPixels, target_pixels
 from scenegen.geometry import Array, Pose
 from scenegen.imaging.coat import stain_mask
@@ -56,7 +55,7 @@ class Appearance:
         every, count = np.arange(len(shown.owners)), len(palette)
         shaded = self._shade(np.tile(every, count), np.repeat(np.arange(count), len(every)), palette)
         self._palette = dict(zip(palette, np.split(shaded, count, axis=1), strict=True))
-        self._kept = Kept(KEPT)
+        self._known: dict[tuple[int, Look], Colors] = {}
 
     def colors_in(self, look: Look) -> Array:
         """Return the mean of each target's clipped linear colours in one look of the palette, shape [n, 3]."""
@@ -84,7 +83,7 @@ class Appearance:
         new = []
         for index, look in enumerate(looks):
             known = self._palette.get(look)
-            found = self._kept.get("target", (index, look)) if known is None else known[:, self._own[index]]
+            found = self._known.get((index, look)) if known is None else known[:, self._own[index]]
             if found is None:
                 new.append(index)
             else:
@@ -93,8 +92,9 @@ class Appearance:
             pixels = np.concatenate([self._own[index] for index in new])
             which = np.repeat(np.arange(len(new)), [len(self._own[index]) for index in new])
             values[:, pixels] = self._shade(pixels, which, [looks[index] for index in new])
-            for index in new:
-                self._kept.put("target", (index, looks[index]), values[:, self._own[index]])
+            if len(self._known) + len(new) > KEPT:
+                self._known.clear()
+            self._known |= {(index, looks[index]): values[:, self._own[index]] for index in new}
         return values
 
     def _shade(self, pixels: Ints, which: Ints, looks: Sequence[Look]) -> Colors:
@@ -143,7 +143,7 @@ def appearance_of(scenario: Scenario, ctx: AxisContext, *, palette: tuple[Look, 
     """
     grounds = tuple(surface for surface in scenario.surfaces.surfaces if surface.subject in ("feed", "table"))
     key = (scenario.key(*SEEN), ctx.cell.content_id, grounds, palette)
-    return ctx.kept.once("appearance", key, lambda: _appearance(scenario, ctx, palette))
+    return ctx.renderer.once("appearance", key, lambda: _appearance(scenario, ctx, palette))
 
 
 def _appearance(scenario: Scenario, ctx: AxisContext, palette: tuple[Look, ...]) -> Appearance:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil
 from typing import Protocol
 
 import numpy as np
 
-from scenegen.axes.kept import Kept
 from scenegen.cell import Cell
 from scenegen.errors import VariationFailed
 from scenegen.geometry import Array
@@ -49,8 +48,6 @@ class AxisContext:
     hidden_share: HiddenShare
     metered: Metered
     """Measures what cameras see of the targets."""
-    kept: Kept = field(default_factory=Kept, compare=False, repr=False)
-    """What axes have computed of the last few scenes."""
 
     @classmethod
     def of(cls, cell: Cell, parts: Catalogue, *, settler: Settler | None = None) -> AxisContext:

@@ -1,7 +1,7 @@
 """Which pixels of the targets are saturated, and how bright a lamp must be for a share of them to become so.
 
-Judged in the linear image of a fixed camera, at its exposure and white balance; blur, veil and noise are left out, so
-that each pixel stands for itself. Light is linear: a pixel saturates at one luminance of the lamp, its threshold.
+Judged in the linear image of a fixed camera from which meters are read, before noise. Light is linear: a pixel
+saturates at one luminance of the lamp, its threshold.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from scenegen.facet import Facet
 from scenegen.geometry import Array
 from scenegen.imaging.coat import coats_of
 from scenegen.imaging.exposure import nominal_gain
+from scenegen.imaging.metered import sensor_of
 from scenegen.imaging.photo import sensor_gain
 from scenegen.imaging.renderer import SEEN
 from scenegen.imaging.scene_lights import scene_lights
 from scenegen.imaging.scene_surfaces import scene_surfaces
 from scenegen.imaging.shading import AmbientResponse, Points, ambient_response, area_response, mixed, points_of
-from scenegen.scenario import CameraSensor, Lights, RectLight, Scenario
+from scenegen.scenario import Lights, RectLight, Scenario
 
 APART = 1e-6
 """Thresholds whose ratio differs from one by less than this count as equal: shading is computed in 32 bits."""
@@ -29,21 +30,14 @@ ROOM = 1.1
 
 
 def exposed(scenario: Scenario, shown: TargetPixels, ctx: AxisContext) -> Array:
-    """Return the linear values of the pixels, shape [k, 3]; 1 saturates."""
+    """Return the linear values of the pixels as the meters have them, shape [k, 3]; 1 saturates."""
     key = (scenario.key(*SEEN, Facet.SURFACES, Facet.LIGHTS, Facet.SENSOR), ctx.cell.content_id)
-    return ctx.kept.once("exposed", key, lambda: _exposed(scenario, shown, ctx))
+    return ctx.renderer.once("exposed", key, lambda: _exposed(scenario, shown, ctx))
 
 
 def _exposed(scenario: Scenario, shown: TargetPixels, ctx: AxisContext) -> Array:
-    seen = ctx.renderer.radiance_at(scenario, judging_camera(ctx.cell), shown.pixels)
-    return seen.astype(np.float64) * _gain(scenario, ctx)
-
-
-def _gain(scenario: Scenario, ctx: AxisContext) -> Array:
-    """Exposure and white balance of the judging camera by linear colour [m²/cd], shape [3]."""
-    camera = judging_camera(ctx.cell)
-    sensor = next((one for one in scenario.sensor.sensors if one.camera == camera), CameraSensor(camera=camera))
-    return np.array(sensor_gain(sensor, nominal_gain(ctx.cell)))
+    seen = ctx.metered.exposed(scenario, judging_camera(ctx.cell))
+    return seen[:, shown.places].T.astype(np.float64)
 
 
 def added_by(lamp: RectLight, scenario: Scenario, shown: TargetPixels, ctx: AxisContext) -> Array:
@@ -58,10 +52,11 @@ def added_by(lamp: RectLight, scenario: Scenario, shown: TargetPixels, ctx: Axis
         ctx: The axis' context.
     """
     key = (scenario.key(*SEEN, Facet.SURFACES), ctx.cell.content_id)
-    points, around = ctx.kept.once("points", key, lambda: _points(scenario, shown, ctx))
+    points, around = ctx.renderer.once("target points", key, lambda: _points(scenario, shown, ctx))
     lights = scene_lights(scenario.varied(lights=Lights(lights=(lamp,))))
+    gain = np.array(sensor_gain(sensor_of(scenario, judging_camera(ctx.cell)), nominal_gain(ctx.cell)))
     seen = mixed([area_response(points, light, xp=np) for light in lights.areas], around, lights)
-    return np.concatenate(seen).T / lamp.luminance_nit * _gain(scenario, ctx)
+    return np.concatenate(seen).T / lamp.luminance_nit * gain
 
 
 def _points(scenario: Scenario, shown: TargetPixels, ctx: AxisContext) -> tuple[Points, AmbientResponse]:

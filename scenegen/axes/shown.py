@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scenegen.axes.axis import AxisContext
-from scenegen.axes.items import targets_in
 from scenegen.cell import Cell
 from scenegen.geometry import Array
 from scenegen.imaging.gbuffer import GBuffer, Vector
@@ -34,8 +33,8 @@ class TargetPixels:
 
     names: tuple[str, ...]
     """Targets, shape [n]."""
-    pixels: Ints
-    """Places in the row of all pixels, shape [k]."""
+    places: Ints
+    """Places in the scope that the scene's meters are read from (`Metered.scope`), shape [k]."""
     owners: Ints
     """Index of the target that each pixel shows, shape [k]."""
     gbuffer: GBuffer
@@ -83,22 +82,18 @@ def target_pixels(scenario: Scenario, ctx: AxisContext) -> TargetPixels:
         ctx: The axis' context; scenes that show the same things share the result.
     """
     key = (scenario.key(*SEEN), ctx.cell.content_id)
-    return ctx.kept.once("target_pixels", key, lambda: _target_pixels(scenario, ctx))
+    return ctx.renderer.once("target pixels", key, lambda: _target_pixels(scenario, ctx))
 
 
 def _target_pixels(scenario: Scenario, ctx: AxisContext) -> TargetPixels:
-    whole = ctx.renderer.gbuffer(scenario, judging_camera(ctx.cell))
-    index = {name: place for place, name in enumerate(whole.names)}
-    shown = whole.instance[0]
-    counts = np.bincount(shown[shown >= 0], minlength=len(index))
-    names = tuple(item.name for item in targets_in(scenario, ctx.cell) if counts[index.get(item.name, -1)] >= FEWEST_PX)
-    chosen = [index[name] for name in names]
-    owner = np.full(len(index) + 1, -1)
-    owner[chosen] = np.arange(len(names))
-    owners = owner[shown]
-    pixels = np.flatnonzero(owners >= 0)
-    part = _part(replace(whole, names=names, alone=whole.alone[:, chosen]), pixels, owners[pixels])
-    return TargetPixels(names=names, pixels=pixels, owners=owners[pixels], gbuffer=part)
+    camera = judging_camera(ctx.cell)
+    whole, scope = ctx.renderer.gbuffer(scenario, camera), ctx.metered.scope(scenario, camera)
+    enough = scope.visible >= FEWEST_PX
+    names = tuple(name for name, shown in zip(scope.names, enough.tolist(), strict=True) if shown)
+    places = np.flatnonzero(np.repeat(enough, scope.visible))
+    owners = np.repeat(np.arange(len(names)), scope.visible[enough])
+    part = _part(replace(whole, names=names, alone=scope.alone[None, enough]), scope.pixels[places], owners)
+    return TargetPixels(names=names, places=places, owners=owners, gbuffer=part)
 
 
 def _part(gbuffer: GBuffer, pixels: Ints, instance: Ints) -> GBuffer:

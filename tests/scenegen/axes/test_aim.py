@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from scenegen.axes.aim import HIT_PX, HIT_SHARE, Aim
 from scenegen.axes.axis import Severity
-from scenegen.axes.kept import Kept
 from scenegen.errors import VariationFailed
 from scenegen.streams import stream
 from scenegen.units import Unit
@@ -54,16 +53,3 @@ def test_a_failure_says_what_was_asked_what_came_nearest_and_why_not():
     assert isinstance(failure, VariationFailed)
     assert (failure.axis, failure.level, failure.reason) == ("shading", 3, "no_shade")
     assert failure.detail == "asked for a share of 0.5 share, reached 0.35 at best; tries: 1 in view, 3 missed"
-
-
-def test_results_are_made_once_and_the_latest_used_are_kept():
-    kept, made = Kept(2), []
-
-    def make(key):
-        return kept.once("kind", key, lambda: made.append(key) or f"made {key}")
-
-    assert [make(1), make(2), make(1), make(3), make(1), make(2)] == [f"made {n}" for n in (1, 2, 1, 3, 1, 2)]
-    assert made == [1, 2, 3, 2]
-    assert kept.get("kind", 3) is None
-    assert kept.get("other", 1) is None
-    assert kept.once("other", 1, lambda: "another") == "another"

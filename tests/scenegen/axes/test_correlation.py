@@ -26,7 +26,7 @@ RANK = 0.9
 HITS = 0.8
 """Least share of scenes whose meter is within 20 % or two pixels of what was asked, where one can be held to it.
 
-Stronger light does not show on parts that clip already; all others come to 0.95 and more.
+Stronger light does not show on parts that clip already; all others come to 0.93 and more.
 """
 FEW, MANY = 8, 40
 
