@@ -46,10 +46,11 @@ MODES: Mapping[str, Mapping[str, Any] | None] = {
 }
 """How steps run; settings of torch's compiler beside those of `compiled`. `tuned` is `max-autotune-no-cudagraphs`,
 `graphs` is `reduce-overhead`, `unguarded` does not check indices, `one graph` compiles all lights in one piece."""
-STEPS = ("no shadow", "map given", "map alone", "map made", "openness alone", "photos", "photos, lens faults")
+STEPS = ("no shadow", "map alone", "map given", "map made", "openness alone", "photos", "photos, lens faults")
 NOTES = (
     "Each world has its own lights: the scene's key light and hall light moved and dimmed at random, and a bar beside"
-    " them; eight scenes of the `fasteners` cell, seen at 128 x 128, are repeated.",
+    " them; eight scenes of the `fasteners` cell, seen at 128 x 128, are repeated. The bar and the hall light cast no"
+    " shadow.",
     "`no shadow`: luminance under three rectangular lights, the open share of each pixel given. `map given`: the key"
     " light with a shadow from a map of 192 x 192. `map alone`: drawing that map of parts and bins at their places."
     " `map made`: drawing it and shading with it. `openness alone`: the open share of each pixel. `photos`: map,"
@@ -147,7 +148,6 @@ class Bench:
     def measured(self, step: str, *, runs: int) -> dict[str, Any]:
         """Time a step; what does not fit into memory says so."""
         try:
-            self.map()
             self._settle()
             start = time.perf_counter()
             self.run(step)

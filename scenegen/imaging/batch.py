@@ -61,7 +61,7 @@ class BatchCamera:
     Example:
         >>> camera = BatchCamera(xp=torch, fuse=compiled(torch))  # doctest: +SKIP
         >>> shadow = camera.shadow_map(blockers, items, fixtures, light, gbuffer)  # doctest: +SKIP
-        >>> images = camera.photos(batch, sensors, seeds)  # doctest: +SKIP
+        >>> images = camera.photos(batch, sensors, words)  # doctest: +SKIP
     """
 
     def __init__(self, *, xp: Any, fuse: Fuse | None = None) -> None:

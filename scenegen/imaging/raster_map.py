@@ -20,7 +20,7 @@ from scenegen.imaging.vectors import dot, minus
 _NEAREST_M = 1e-3
 """What lies nearer to the light, or behind it, casts no shadow [m]."""
 _SEAM = 1e-6
-"""Twice the area [px²] by which a pixel may lie beyond an edge: none falls between two triangles by rounding."""
+"""Twice the area [px²] by which a pixel may lie beyond an edge, so that rounding leaves no gap between triangles."""
 _LEVEL = 1e-9
 """Rays move at least this much along each axis for a metre of depth, so that they can be divided by it."""
 _THIN = 1e-12
