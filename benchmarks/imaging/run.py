@@ -47,7 +47,8 @@ NOTES = (
     " cell, without its sensor's faults. One exposure for all renderers: the cell's nominal one"
     " (`imaging/exposure.py`).",
     "`PSNR` and `SSIM` (on luminance) are of clipped sRGB pictures. `rank` is Spearman's correlation of the parts' mean"
-    " linear luminance, over parts of at least 12 px, the mean over scenes; `ratio` the median of it over the true one."
+    " linear luminance, over parts of at least 12 px, the mean over scenes; `ratio` the median of it over the true one,"
+    " `bolts` that of threaded parts alone (more in [threads](threads.md))."
     " `saturated MAE` is the mean absolute error of the parts' shares of pixels at or above 1, `saturated` the true"
     " mean.",
     "`truth, other noise` is Mitsuba against itself with another seed: beyond that, likeness cannot be measured here.",
@@ -68,6 +69,8 @@ class Case:
     again: np.ndarray
     """The truth with other noise."""
     instance: np.ndarray
+    names: tuple[str, ...]
+    """Names of the things in `instance`."""
     items: list[int]
     gain: np.ndarray
     """Exposure and white balance by linear colour, shape [3]."""
@@ -134,6 +137,7 @@ def cases_of(name: str, pixels: int, spp: int, *, long: bool) -> list[Case]:
                 truth=truth,
                 again=tracer.radiance(scenario, camera, spp=spp, seed=1),
                 instance=mask,
+                names=names,
                 items=[index for index, one in enumerate(names) if one in items],
                 gain=np.array(nominal_gain(cell)),
                 cpu_s=cpu_s,
@@ -185,17 +189,19 @@ def figures(cases: list[Case], images: list[np.ndarray]) -> dict[str, float]:
         mine, true = image * case.gain, case.truth * case.gain
         one, two = encoded(mine), encoded(true)
         parts = compare_parts(mine, true, case.instance, case.items)
+        bolts = compare_parts(mine, true, case.instance, [i for i in case.items if "bolt" in case.names[i]])
         found.append(
             (
                 psnr_db(one, two),
                 ssim(one @ LUMINANCE, two @ LUMINANCE),
                 parts.luminance_spearman,
                 parts.luminance_ratio,
+                bolts.luminance_ratio,
                 parts.saturated_error,
                 parts.saturated_share,
             )
         )
-    names = ("PSNR dB", "SSIM", "rank", "ratio", "saturated MAE", "saturated")
+    names = ("PSNR dB", "SSIM", "rank", "ratio", "bolts", "saturated MAE", "saturated")
     return dict(zip(names, np.nanmean(np.array(found), axis=0).tolist(), strict=True))
 
 

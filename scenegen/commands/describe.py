@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from library.row import Row
 from scenegen.axes.axis import Severity
 from scenegen.axes.registry import AXES
+from scenegen.provenance import Provenance
 from scenegen.scenario import Facet, Scenario
 from scenegen.units import Quantity, Unit
 
@@ -50,11 +51,11 @@ class Departure:
         return f"{self.name} {value:{sign}.{3 if abs(value) < 100 else 4}g}{shown}"
 
 
-def departures(row: Row) -> list[Departure]:
-    """Return the severities of a row that are not at their nominal value."""
+def departures(origin: Provenance) -> list[Departure]:
+    """Return the severities that are not at their nominal value."""
     return [
         Departure(setting.axis, quantity)
-        for setting in row.provenance.axes
+        for setting in origin.axes
         for quantity in setting.severity
         if not _is_nominal(setting.axis, quantity)
     ]
@@ -63,7 +64,7 @@ def departures(row: Row) -> list[Departure]:
 def describe_axes(row: Row) -> tuple[str, str]:
     """Return `axis level, …` and, in words, the severities of a row that are not at their nominal value."""
     names = ", ".join(f"{setting.axis} {setting.level}" for setting in row.provenance.axes)
-    return names, ", ".join(departure.text for departure in departures(row))
+    return names, ", ".join(departure.text for departure in departures(row.provenance))
 
 
 def instruction_of(row: Row, scenario: Scenario) -> str:

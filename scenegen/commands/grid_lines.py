@@ -78,7 +78,7 @@ def _widest(pairs: Iterable[tuple[str, int]]) -> str:
 
 def _kind(row: Row) -> str:
     """Say in which quantities a scene departs from its twin, with the direction where there are two."""
-    return ", ".join(change.name + change.direction for change in departures(row) if change.graded)
+    return ", ".join(change.name + change.direction for change in departures(row.provenance) if change.graded)
 
 
 def _level(row: Row) -> int:

@@ -11,6 +11,8 @@ from library.files import library_error
 from scenegen.errors import InvalidOption
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
+QUALITY = 88
+"""Of JPEG and WebP, out of 100: thin coloured lines stay clean."""
 
 
 def picture_target(path: Path) -> Path:
@@ -49,7 +51,7 @@ def write_picture(picture: Picture.Image, target: Path) -> None:
     part = target.with_name(f".{os.getpid()}_{target.name}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        picture.save(part)
+        picture.save(part, quality=QUALITY)
         part.replace(target)
     except OSError as error:
         raise library_error(target, error) from error

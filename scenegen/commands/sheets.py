@@ -156,7 +156,7 @@ class Sheets:
 
         def draw() -> Image:
             before, after = (self._photo(one, cameras[1].name, GRID_PX) for one in (twin, row))
-            if any(departure.name == SATURATED for departure in departures(row)):
+            if any(departure.name == SATURATED for departure in departures(row.provenance)):
                 before, after = marked(before), marked(after)
             spot = changed_spot(before, after, _middles(entries[0].scenario, entries[1].scenario, cameras[1]))
             near = [

@@ -24,7 +24,7 @@ def ids(snapshot):
 def test_parquet_for_other_programs(kept, tmp_path):
     told = []
     counts = export_parquet(kept.at(), Selection(), tmp_path, noted=told.append)
-    assert counts == {"scenarios": 8, "facets": 15, "verdicts": 8, "attempts": 7, "curation": 2}
+    assert counts == {"scenarios": 8, "facets": 15, "verdicts": 8, "meters": 16, "attempts": 7, "curation": 2}
     assert sum(told) == sum(counts.values())
     for name, count in counts.items():
         found = duckdb.sql(f"SELECT count(*) FROM '{tmp_path / name}.parquet'").fetchall()
@@ -53,7 +53,7 @@ def test_pages_are_compressed_and_carry_checksums(kept, tmp_path):
 
 def test_only_rows_about_the_chosen_scenes(kept, tmp_path):
     counts = export_parquet(kept.at(), Selection(where="level = 0"), tmp_path, noted=quiet)
-    assert counts == {"scenarios": 1, "facets": 8, "verdicts": 1, "attempts": 0, "curation": 0}
+    assert counts == {"scenarios": 1, "facets": 8, "verdicts": 1, "meters": 2, "attempts": 0, "curation": 0}
 
 
 def test_equal_versions_give_equal_bytes(kept, tmp_path):

@@ -41,7 +41,7 @@ def test_log_lists_commits_newest_first_with_tags_and_what_they_brought(folder):
     assert f"main@0  {commits[-1].content_id[:12]}  " in text
     [tagged] = [line for line in text.splitlines() if line.endswith("tagged v1")]
     assert tagged.startswith("main@0")
-    assert "    4 scenes\n    added: 4 attempts, 12 facets, 5 scenarios, 5 verdicts\n" in text
+    assert "    4 scenes\n    added: 4 attempts, 12 facets, 10 meters, 5 scenarios, 5 verdicts\n" in text
 
 
 def test_log_is_limited_and_says_so(folder):
@@ -57,7 +57,7 @@ def test_log_of_a_branch_goes_on_behind_its_beginning(folder):
 def test_log_as_json(folder):
     facts = [json.loads(line) for line in run(library_log, folder, "--json").splitlines()]
     assert facts[-1]["tags"] == ["v1"]
-    assert facts[-1]["added"] == {"attempts": 4, "facets": 12, "scenarios": 5, "verdicts": 5}
+    assert facts[-1]["added"] == {"attempts": 4, "facets": 12, "meters": 10, "scenarios": 5, "verdicts": 5}
     assert [one["number"] for one in facts] == [3, 2, 1, 0]
 
 
@@ -94,7 +94,7 @@ def test_commit_shows_everything_about_one_commit(kept):
         f"author       {head.author}",
         "message      4 scenes",
         f"fingerprint  {head.fingerprint}",
-        "added        4 attempts, 12 facets, 5 scenarios, 5 verdicts",
+        "added        4 attempts, 12 facets, 10 meters, 5 scenarios, 5 verdicts",
         f"files        {len(head.files)}, {size} bytes, besides the layers of scenes",
     ):
         assert line in text.splitlines()

@@ -40,7 +40,7 @@ def sign():
 def test_everything_comes_along_and_a_second_time_adds_nothing(kept, empty):
     merging, commit = merge(empty, kept)
     theirs, ours = kept.at(), empty.at()
-    assert merging.added == {"scenarios": 8, "facets": 15, "verdicts": 8, "attempts": 7, "curation": 2}
+    assert merging.added == {"scenarios": 8, "facets": 15, "verdicts": 8, "meters": 16, "attempts": 7, "curation": 2}
     assert commit.fingerprint == theirs.commit.fingerprint
     assert [row.scenario_id for row in ours.rows()] == [row.scenario_id for row in theirs.rows()]
     for path in theirs.commit.files:
