@@ -239,7 +239,7 @@ class Report:
         facts = {
             "date": datetime.datetime.now(tz=datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
             "command": " ".join(["python", "benchmarks/imaging/gpu.py", *map(shortened, sys.argv[1:])]),
-            "device": torch.cuda.get_device_name() if self._device == "cuda" else f"cpu, {platform.processor()}",
+            "device": torch.cuda.get_device_name() if self._device == "cuda" else f"cpu ({platform.machine()})",
             "python": platform.python_version(),
             "torch": torch.__version__,
             "cuda": torch.version.cuda if self._device == "cuda" else None,
