@@ -40,12 +40,14 @@ MODES: Mapping[str, Mapping[str, Any] | None] = {
     "few kernels": {"max_fusion_size": 250},
     "one kernel": {},
     "one kernel, tuned": {"max_autotune": True},
+    "one kernel, searched": {"coordinate_descent_tuning": True},
     "one kernel, unguarded": {"assert_indirect_indexing": False},
     GRAPHS: {"triton.cudagraphs": True},
     "one graph": {},
 }
 """How steps run; settings of torch's compiler beside those of `compiled`. `tuned` is `max-autotune-no-cudagraphs`,
-`graphs` is `reduce-overhead`, `unguarded` does not check indices, `one graph` compiles all lights in one piece."""
+`graphs` is `reduce-overhead`, `searched` tries block sizes one after the other, `unguarded` does not check indices,
+`one graph` compiles all lights in one piece."""
 STEPS = ("no shadow", "map alone", "map given", "map made", "openness alone", "photos", "photos, lens faults")
 NOTES = (
     "Each world has its own lights: the scene's key light and hall light moved and dimmed at random, and a bar beside"
@@ -237,7 +239,7 @@ class Report:
         facts = {
             "date": datetime.datetime.now(tz=datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
             "command": " ".join(["python", "benchmarks/imaging/gpu.py", *map(shortened, sys.argv[1:])]),
-            "device": torch.cuda.get_device_name() if self._device == "cuda" else f"cpu, {platform.processor()}",
+            "device": torch.cuda.get_device_name() if self._device == "cuda" else f"cpu ({platform.machine()})",
             "python": platform.python_version(),
             "torch": torch.__version__,
             "cuda": torch.version.cuda if self._device == "cuda" else None,
