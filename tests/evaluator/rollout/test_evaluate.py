@@ -38,6 +38,8 @@ def card(said):
     return json.loads(said.strip().splitlines()[-1])
 
 
+@pytest.mark.slow
+@pytest.mark.isaac
 def test_the_oracle_sorts_what_doing_nothing_leaves(library):
     said = scenegen(library, "evaluate", "lib", "--policy", "oracle", "--latency", "0", "--num-envs", "2", "--json")
     first = card(said)
