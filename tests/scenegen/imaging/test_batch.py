@@ -13,6 +13,7 @@ from scenegen.imaging.batch import Batch, BatchCamera, compiled
 from scenegen.imaging.blockers import blockers_of, placed
 from scenegen.imaging.caster import GBufferCaster
 from scenegen.imaging.exposure import nominal_gain
+from scenegen.imaging.feed_region import FeedRegion
 from scenegen.imaging.micropolygons import fixture_trays, micropolygons
 from scenegen.imaging.noise import noise_seed, seed_words
 from scenegen.imaging.photo import photo, sensor_set
@@ -125,8 +126,9 @@ def _alike(found, expected):
     assert (np.abs(photos.astype(int) - true_photos) > 1).any(axis=-1).mean() < STRAY
 
 
-def test_a_batch_gives_what_its_scenes_give_one_by_one(worlds, eager):
-    """One by one, with shadow maps that rays have cast."""
+def test_a_batch_gives_what_its_scenes_give_one_by_one(monkeypatch, worlds, eager):
+    """One by one, with shadow maps that rays have cast and that span the view, as those of a batch do."""
+    monkeypatch.setattr(FeedRegion, "holds", lambda _, position: np.zeros(position[0].shape, bool))
     renderer = Renderer(worlds.cell, worlds.catalogue)
     light = np.stack([renderer.radiance(scene, "overhead") for scene in worlds.scenes])
     photos = [
