@@ -183,6 +183,11 @@ def test_episodes_go_into_the_library_and_come_back(whole_trace, one):
     assert lost.counts is None
 
 
+def test_an_empty_scene_can_be_judged(play, job_of):
+    episode = judged(play(job_of()).move((0.5, 0, 0.2)).close().open())
+    assert (episode.outcome, episode.events, episode.items) == (Outcome.SUCCESS, (), ())
+
+
 def test_nothing_unknown_is_kept_as_a_number(one):
     unknown = dict.fromkeys(("fixture_force", "joint_torque", "body_touch", "item_fixture", "latency_s"))
     episode = judged(one.sort(BOLT, "bin_a"), **unknown)
