@@ -47,7 +47,9 @@ def carries(trace: Trace, job: Job, still: Flags, moves: list[Stroke]) -> list[C
     """
     gripper = job.cell.robot.gripper
     local = in_tool(trace)
-    touched = np.stack([bridged(row, trace.time_s, gap_s=FLICKER_S) for row in trace.finger_touch.T], axis=1)
+    touched = trace.finger_touch.copy()
+    for item in range(len(trace.items)):
+        touched[:, item] = bridged(touched[:, item], trace.time_s, gap_s=FLICKER_S)
     near = np.linalg.norm(local, axis=2) <= job.radii_m + gripper.finger_depth_m + gripper.opening_m
     lifted = trace.item_pose[..., 2] - _rest_height(trace, still) >= LIFT_M
     follows = near & _slow(local, trace.time_s) & np.any(touched, axis=1, keepdims=True)

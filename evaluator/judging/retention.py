@@ -96,15 +96,14 @@ def compare(pairs: Sequence[Pair], *, axis: str, level: int) -> Retention:
         level: The level.
     """
     known = [pair for pair in pairs if pair.known]
-    missing = len(pairs) - len(known)
-    counts, effect = _counts(known), _effect(known)
+    missing, counts = len(pairs) - len(known), _counts(known)
     twins, scenes = (
         clustered_share([Tally(pair.base, float(bool(side(pair))), 1) for pair in known], unknown=missing)
         for side in (lambda pair: pair.twin, lambda pair: pair.scene)
     )
-    against = [Pair(p.base, p.twin is not False, p.scene is True) for p in pairs]
-    in_favour = [Pair(p.base, p.twin is True, p.scene is not False) for p in pairs]
-    low, high = difference_interval(counts.by(effect))
+    low, high = _difference(known)
+    against = _difference([Pair(pair.base, pair.twin is not False, pair.scene is True) for pair in pairs])
+    in_favour = _difference([Pair(pair.base, pair.twin is True, pair.scene is not False) for pair in pairs])
     shared = {
         "axis": axis,
         "level": level,
@@ -125,9 +124,9 @@ def compare(pairs: Sequence[Pair], *, axis: str, level: int) -> Retention:
             groups=scenes.groups,
             unknown=missing,
         ),
-        worst_low=difference_interval(_counts(against).by(_effect(against)))[0],
-        worst_high=difference_interval(_counts(in_favour).by(_effect(in_favour)))[1],
-        ratio=None if refusal else _ratio(counts, effect, scenes),
+        worst_low=min(low, against[0]),
+        worst_high=max(high, in_favour[1]),
+        ratio=None if refusal else _ratio(known, scenes),
         no_ratio=refusal,
         p_value=mcnemar(int(counts.lost), int(counts.gained)) if scenes.groups == len(known) else None,
     )
@@ -151,11 +150,16 @@ _OUTCOMES = ((True, True), (True, False), (False, True), (False, False))
 """Of twin and scene, in the order of `PairCounts`."""
 
 
-def _effect(pairs: Sequence[Pair]) -> float:
-    """Design effect of the pairs' differences, scene less twin, with the bases as groups."""
-    differences = [float(bool(pair.scene)) - float(bool(pair.twin)) for pair in pairs]
-    tallies = [Tally(pair.base, value, 1) for pair, value in zip(pairs, differences, strict=True)]
-    return design_effect(*grouped(tallies), naive=float(np.var(differences)) if differences else 0.0)
+def _difference(pairs: Sequence[Pair]) -> tuple[float, float]:
+    """Interval of the difference of pairs that are grouped by base."""
+    return difference_interval(_counts(pairs).by(_effect(pairs)))
+
+
+def _effect(pairs: Sequence[Pair], ratio: float = 1.0) -> float:
+    """Design effect of scene less `ratio` times twin, with the bases as groups: what the variance is that of."""
+    values = [float(bool(pair.scene)) - ratio * float(bool(pair.twin)) for pair in pairs]
+    tallies = [Tally(pair.base, value, 1) for pair, value in zip(pairs, values, strict=True)]
+    return design_effect(*grouped(tallies), naive=float(np.var(values)) if values else 0.0)
 
 
 def _no_ratio(counts: PairCounts) -> str | None:
@@ -167,11 +171,13 @@ def _no_ratio(counts: PairCounts) -> str | None:
     return None
 
 
-def _ratio(counts: PairCounts, effect: float, scenes: Estimate) -> Estimate:
-    interval = ratio_interval(counts.by(effect))
+def _ratio(pairs: Sequence[Pair], scenes: Estimate) -> Estimate:
+    counts = _counts(pairs)
+    value = (counts.both + counts.gained) / (counts.both + counts.lost)
+    interval = ratio_interval(counts.by(_effect(pairs, value)))
     assert interval is not None
     return Estimate(
-        value=(counts.both + counts.gained) / (counts.both + counts.lost),
+        value=value,
         low=interval[0],
         high=interval[1] if np.isfinite(interval[1]) else None,
         unit=Unit.FACTOR,

@@ -40,6 +40,6 @@ class SuccessRate(Record):
         lost = [base for base, counts in counted if counts is None]
         failed, won = (clustered_share([*known, *(Tally(base, hits, 1) for base in lost)]) for hits in (0.0, 1.0))
         rate = clustered_share(known, unknown=len(lost))
-        assert failed.low is not None
-        assert won.high is not None
-        return cls(rate=rate, missing=len(lost), worst_low=failed.low, worst_high=won.high)
+        low = min(one.low for one in (rate, failed) if one.low is not None)
+        high = max(one.high for one in (rate, won) if one.high is not None)
+        return cls(rate=rate, missing=len(lost), worst_low=low, worst_high=high)

@@ -13,6 +13,8 @@ from scenegen.geometry import Array
 
 JUMP_M = 0.03
 """How much farther a part may get between two samples than its speed takes it [m]: a blow in between, at 1.5 m/s."""
+UNIT_SLACK = 0.01
+"""How far a quaternion's norm may be from one: 32-bit simulators stay within 1e-5, what was never written is zero."""
 START_M = 0.01
 """How far a part may be at the first sample from where the scenario has it [m]: scenes rest, and vibration is small."""
 
@@ -21,7 +23,7 @@ class Flaw(StrEnum):
     """Why a trace cannot be judged from some sample on."""
 
     NOT_FINITE = "not_finite"
-    """A state is NaN or infinite."""
+    """A state is NaN or infinite, or a rotation is none."""
     JUMP = "jump"
     """An item is suddenly somewhere else, as if it had been put there: no speed that it had takes it so far."""
     OTHER_START = "other_start"
@@ -56,10 +58,13 @@ def first_flaw(trace: Trace, job: Job) -> Found | None:
 
 
 def _finite(trace: Trace) -> np.ndarray:
-    """Tell which samples are finite throughout, shape [t]."""
+    """Tell which samples are finite throughout, and their quaternions of unit norm, shape [t]."""
     arrays = (trace.joint_pos, trace.joint_vel, trace.gripper_opening, trace.tcp_pose, trace.item_pose, trace.item_vel)
     known = [array for array in (*arrays, trace.joint_torque, trace.fixture_force) if array is not None]
-    return np.logical_and.reduce([np.isfinite(array.reshape(trace.samples, -1)).all(axis=1) for array in known])
+    finite = np.logical_and.reduce([np.isfinite(array.reshape(trace.samples, -1)).all(axis=1) for array in known])
+    quats = np.concatenate([trace.tcp_pose[:, None, 3:], trace.item_pose[..., 3:]], axis=1)
+    norms = np.linalg.norm(np.where(finite[:, None, None], quats, 0.5), axis=2)
+    return finite & (np.abs(norms - 1) <= UNIT_SLACK).all(axis=1)
 
 
 def _jumps(trace: Trace) -> np.ndarray:

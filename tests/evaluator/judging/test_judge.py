@@ -79,6 +79,15 @@ def test_a_state_that_is_not_finite_ends_what_can_be_judged(one, array, value):
     assert episode.counts is False  # The robot had touched the bolt.
 
 
+def test_a_rotation_that_is_none_is_no_state(one):
+    trace = one.wait(0.5).trace()
+    poses = trace.item_pose.copy()
+    poses[10:, 0, 3:] = 0
+    episode = judge(replace(trace, item_pose=poses), one.job, KEY)
+    assert (episode.outcome, episode.reason) == (Outcome.PHYSICS_INVALID, Flaw.NOT_FINITE)
+    assert episode.duration_s == pytest.approx(0.18)
+
+
 def test_a_reset_that_did_not_happen_is_no_fault_of_the_policy(one, spot):
     trace = one.trace()
     moved = trace.item_pose.copy()
@@ -172,6 +181,11 @@ def test_episodes_go_into_the_library_and_come_back(whole_trace, one):
         assert is_proved(row)
         assert Episode.of(EPISODES.arrow([row]).to_pylist()[0]) == episode
     assert lost.counts is None
+
+
+def test_an_empty_scene_can_be_judged(play, job_of):
+    episode = judged(play(job_of()).move((0.5, 0, 0.2)).close().open())
+    assert (episode.outcome, episode.events, episode.items) == (Outcome.SUCCESS, (), ())
 
 
 def test_nothing_unknown_is_kept_as_a_number(one):

@@ -70,6 +70,7 @@ def test_figures_are_finite_and_what_is_missing_widens(rows):
     assert found.both + found.lost + found.gained + found.neither == len(known)
     for one in (found.worst_low, found.worst_high, found.difference.low, found.difference.high):
         assert math.isfinite(one)
+    assert found.worst_low <= found.difference.low <= found.difference.high <= found.worst_high
     if not found.missing:
         assert (found.worst_low, found.worst_high) == (found.difference.low, found.difference.high)
     if found.ratio is not None:

@@ -131,6 +131,14 @@ def test_what_is_missing_widens_the_result_and_refuses_it(summed, episode, origi
     assert all_there.refusal is None
 
 
+def test_one_lost_episode_never_makes_a_result_surer(summed, episode, origin):
+    """Where all agree groups count as one trial each; an episode that is taken as a failure must not undo that."""
+    origins = {f"b{base}v{index}": origin(f"b{base}", "glare") for base in range(10) for index in range(20)}
+    rows = [episode(scene) for scene in origins]
+    card = summed([episode("b0v0", "infra_error"), *rows[1:]], origins)
+    assert card.success.worst_low <= card.success.rate.low == pytest.approx(wilson(10, 10)[0], abs=2e-3)
+
+
 def test_physics_that_broke_after_contact_counts_as_a_failure(summed, episode, origin):
     origins = bases(origin, 2)
     rows = [episode("b000", "physics_invalid", touched=True), episode("b001", "physics_invalid", touched=False)]
