@@ -71,4 +71,4 @@ class Counted:
             typer.echo(json.dumps(facts))
             return
         of = f"/{self._total}" if self._total is not None else ""
-        typer.echo(f"{self.done}{of} {self._what}, {rate:.0f} a second", err=True)
+        typer.echo(f"{self.done}{of} {self._what}, {rate:.{0 if rate >= 10 else 1}f} a second", err=True)

@@ -30,11 +30,13 @@ def picture_folder(path: Path) -> Path:
     """Return a folder for pictures, made if it is not there.
 
     Raises:
-        InvalidOption: It is called like a picture.
+        InvalidOption: It is called like a picture, or is a file.
         LibraryError: It cannot be made.
     """
     if path.suffix.lower() in SUFFIXES:
         raise InvalidOption("--output", path, "a folder, for the pictures of all scenes")
+    if path.is_file():
+        raise InvalidOption("--output", path, "a folder, and this is a file")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -163,6 +163,8 @@ def _slug(row: Row) -> str:
 def _draw_file(easel: Easel, path: Path, output: Path | None, *, pair: bool) -> Path:
     if path.suffix not in USD_SUFFIXES:
         raise InvalidOption("render", path, f"a scenario's id, `{ALL}`, or a USD scene ({', '.join(USD_SUFFIXES)})")
+    if not path.is_file():
+        raise InvalidOption("render", path, "a file that is there")
     if pair:
         raise InvalidOption("--pair", path, "a scene of a library, which knows its twin")
     target = picture_target(output or path.with_suffix(".png"))

@@ -13,7 +13,7 @@ from library.versioned import VersionedLibrary
 from scenegen.cli import app
 from scenegen.commands.artist import Artist
 from scenegen.commands.render import Gallery
-from scenegen.errors import InvalidOption, LibraryError, MissingExtra, UnknownName, UnreadableStage
+from scenegen.errors import InvalidOption, LibraryError, MissingExtra, UnknownName
 from scenegen.imaging.photographer import Photographer
 from scenegen.imaging.render import enlarged, overview
 from scenegen.imaging.sheet import HEADLINE_PX
@@ -206,4 +206,8 @@ def test_what_cannot_be_drawn_is_named(folder, snapshot, variant, tmp_path):
         "render cell.yaml - accepted: a scenario's id, `all`, or a USD scene (.usda, .usd, .usdc, .usdz)"
     )
     missing = tmp_path / "missing.usda"
-    assert run(str(missing), expect=UnreadableStage).startswith(f"{missing}: ")
+    assert run(str(missing), expect=InvalidOption) == f"render {missing} - accepted: a file that is there"
+    missing.touch()
+    assert run("all", *library, "-o", str(missing), expect=InvalidOption) == (
+        f"--output {missing} - accepted: a folder, and this is a file"
+    )
