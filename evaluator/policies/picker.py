@@ -136,7 +136,8 @@ class Picker:
         name = rules_for(item.part, self._parts[item.part].label, scenario.task.rules)[0].bin
         box = self._cell.containers[name]
         pose = next(f.pose_to_world for f in scenario.layout.fixtures if f.name == name)
-        spot = pose.apply(spots(box.size_m)[self._placed[name] % len(spots(box.size_m))])
+        places = spots(box.size_m)
+        spot = pose.apply(places[self._placed[name] % len(places)])
         self._placed[name] += 1
         palm = box.wall_height_m - self._cell.robot.gripper.finger_depth_m + DROP_M
         low = float(spot[2]) + max(grasp.below_m + DROP_M, palm)

@@ -26,10 +26,7 @@ class Motion:
 
     def reset(self, worlds: Sequence[int], joints_rad: Array) -> None:
         """Begin anew from where arms stand, shape [n, joints]."""
-        missing = max(worlds, default=-1) + 1 - len(self._joints)
-        if missing > 0:
-            start = np.array(self._arm.robot.start_joints_rad)
-            self._joints = np.concatenate([self._joints, np.repeat(start[None], missing, axis=0)])
+        self._grow(max(worlds, default=-1) + 1)
         self._joints[list(worlds)] = joints_rad
 
     def targets(self, actions: NDArray[np.float32], *, first: bool) -> tuple[Array, Array]:
@@ -39,10 +36,7 @@ class Motion:
             actions: One action a world, shape [w, numbers].
             first: Whether this is the first tick of the action; its step is made once.
         """
-        missing = len(actions) - len(self._joints)
-        if missing > 0:
-            start = np.array(self._arm.robot.start_joints_rad)
-            self._joints = np.concatenate([self._joints, np.repeat(start[None], missing, axis=0)])
+        self._grow(len(actions))
         if first:
             self._joints = self._next(np.asarray(actions[:, :-1], float))
         return self._joints, np.clip(actions[:, -1].astype(float), 0.0, 1.0)
@@ -54,6 +48,13 @@ class Motion:
         local = (positions - base.position) @ base.rotation
         turns = np.stack([quat_from_matrix(base.rotation.T @ rotation) for rotation in rotations])
         return np.concatenate([local, turns], axis=1)
+
+    def _grow(self, worlds: int) -> None:
+        """Make room for so many worlds; new ones stand at the robot's start."""
+        missing = worlds - len(self._joints)
+        if missing > 0:
+            start = np.array(self._arm.robot.start_joints_rad)
+            self._joints = np.concatenate([self._joints, np.repeat(start[None], missing, axis=0)])
 
     def _next(self, numbers: Array) -> Array:
         joints = self._joints

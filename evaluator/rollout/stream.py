@@ -90,8 +90,9 @@ class Stream:
             for world, recorder in self._recorders.items():
                 recorder.add((self._tick - self._began[world][1]) / self._line.rate_hz, state)
             ticked(len(self._recorders))
-            ended = [world for world in sorted(self._recorders) if self._end(world, state) is not None]
-            yield from [self._finish(world, state) for world in ended]
+            ends = {world: self._end(world, state) for world in sorted(self._recorders)}
+            ended = [(world, end) for world, end in ends.items() if end is not None]
+            yield from [self._finish(world, end) for world, end in ended]
             if ended:
                 state = self._fill(scenarios, state)
 
@@ -176,9 +177,7 @@ class Stream:
         job = Job.of(recorder.scenario, self._cell, self._parts)
         return succeeds(item_ends(Observed.of(recorder.trace(EndReason.DONE, self._arm, last_s=SEEN_S), job)))
 
-    def _finish(self, world: int, state: LineState) -> Finished:
-        end = self._end(world, state)
-        assert end is not None
+    def _finish(self, world: int, end: EndReason) -> Finished:
         recorder, (index, _) = self._recorders.pop(world), self._began.pop(world)
         error = self._failed.pop(world, None)
         reason = str(error) if error else None
