@@ -21,7 +21,10 @@ def export(*arguments, expect=0):
     ("kind", "files"),
     [
         ("usd", ["assets", "cells", "layouts", "provenance.json", "scenes", "scenes.csv"]),
-        ("parquet", [f"{name}.parquet" for name in ("attempts", "curation", "facets", "scenarios", "verdicts")]),
+        (
+            "parquet",
+            [f"{name}.parquet" for name in ("attempts", "curation", "facets", "meters", "scenarios", "verdicts")],
+        ),
         ("csv", ["scenarios.csv"]),
     ],
 )
