@@ -105,4 +105,4 @@ class IsaacLine:
 
 
 def _array(tensor: torch.Tensor) -> Array:
-    return tensor.detach().cpu().numpy().astype(float)
+    return tensor.detach().cpu().numpy()

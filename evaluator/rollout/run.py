@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from typing import Any
 
 from library.row import sealed
 from scenegen import __version__
 from scenegen.record import Record, canonical_text
-
-PACKAGES = ("isaaclab", "newton", "mujoco-warp", "warp-lang")
-"""Packages whose versions decide what happens in a world."""
 
 
 class Run(Record):
@@ -26,15 +22,14 @@ class Run(Record):
     device: str
     """`cpu` or `cuda`: contact solvers round differently."""
     simulator: dict[str, str]
-    """Package versions."""
+    """What moved robots and parts: packages and their versions."""
     scenegen: str = __version__
 
     @classmethod
-    def here(cls, *, policy: str, version: str, latency: str, seed: int, device: str) -> Run:
-        """Describe a run with the packages that are installed here."""
-        versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+    def here(cls, *, policy: str, version: str, latency: str, seed: int, device: str, simulator: dict[str, str]) -> Run:
+        """Describe a run that is made here."""
         kind = device.partition(":")[0]
-        return cls(policy=policy, version=version, latency=latency, seed=seed, device=kind, simulator=versions)
+        return cls(policy=policy, version=version, latency=latency, seed=seed, device=kind, simulator=simulator)
 
     def columns(self) -> dict[str, Any]:
         """Return the row of the table `runs`."""
