@@ -31,13 +31,19 @@ class Certificate(Record):
     """Version of scenegen: that of the oracle."""
 
 
-def certificates(snapshot: Snapshot) -> Iterator[Certificate]:
-    """Yield the certificates that a version holds, in no particular order.
+def certificates(snapshot: Snapshot, *, scenario_id: str = "") -> Iterator[Certificate]:
+    """Yield the certificates that a version holds, by scenario, run and seed.
+
+    Args:
+        snapshot: The version.
+        scenario_id: Only those of one scenario.
 
     Raises:
         LibraryError: The library is damaged.
     """
-    answer = ask(snapshot, f"SELECT {', '.join(Certificate.model_fields)} FROM {CERTIFICATES}")
+    chosen = f" WHERE scenario_id = '{scenario_id}'" if scenario_id else ""
+    columns = ", ".join(Certificate.model_fields)
+    answer = ask(snapshot, f"SELECT {columns} FROM {CERTIFICATES}{chosen} ORDER BY scenario_id, run_id, seed")
     for row in answer.rows:
         facts = dict(zip(answer.columns, row, strict=True))
         yield Certificate.from_data({**facts, "simulator": json.loads(facts["simulator"])})

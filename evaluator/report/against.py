@@ -13,8 +13,8 @@ from evaluator.rollout.run import Run
 from scenegen.record import Record, canonical_text
 from validators.intervals import Rate
 
-SUBJECT = ("policy", "explains")
-"""Fields of a run that say who is evaluated; all others are conditions."""
+APART = ("policy", "explains", "version")
+"""Fields of a run that are no conditions of the shared scenes: who is evaluated, and which other scenes there were."""
 
 
 class Against(Record):
@@ -71,7 +71,7 @@ def _differing(run: Run, other: Run) -> dict[str, tuple[str, str]]:
     return {
         name: (_text(mine.get(name)), _text(theirs.get(name)))
         for name in sorted(mine.keys() | theirs.keys())
-        if name not in SUBJECT and mine.get(name) != theirs.get(name)
+        if name not in APART and mine.get(name) != theirs.get(name)
     }
 
 

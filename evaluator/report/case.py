@@ -15,7 +15,7 @@ from scenegen.record import Record
 
 WORST = 8
 """Scenes that are shown as the worst ones."""
-EXAMPLES = 3
+EXAMPLES = 4
 """Examples of each failure category."""
 TIMELINES = 4
 """Episodes whose events are drawn: the first examples of the commonest failures, and a success."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evaluator.judging.attribution import Cause, Rule
+from evaluator.judging.category import FailureCategory
 from evaluator.judging.confusion import Confusion
 from evaluator.judging.estimate import Estimate
 from evaluator.judging.measure_table import MEASURES
+from evaluator.judging.outcome import Outcome
 from evaluator.judging.retention import Retention
 from evaluator.judging.scorecard import Scorecard
 from evaluator.report import figures
@@ -70,7 +72,7 @@ def measures_grid(card: Scorecard, dimension: str) -> Grid:
     """Return the measures of one dimension that are known."""
     found = [(name, estimate) for name in DIMENSIONS[dimension] if (estimate := card.measures[name]).value is not None]
     rows = [(words(name), figures.value(one), figures.interval(one), _counted(one), DOCS[name]) for name, one in found]
-    rows += _machine(card) if dimension == "engineering" else []
+    rows += [*_machine(card)] if dimension == "engineering" else []
     columns = ("measure", "value", "95 % interval", "of", "meaning")
     return Grid(f"measures: {dimension}", columns, tuple(rows), numbers=frozenset({1, 2, 3}))
 
@@ -80,7 +82,7 @@ def retention_grid(found: Sequence[Retention], *, scenes: str = "scenes", twins:
     rows = tuple(
         (
             _axis(one.axis),
-            str(one.level),
+            str(one.level) if one.level or not one.axis else "all",
             str(one.scenes.count),
             str(one.missing),
             figures.percent(one.twins.value),
@@ -127,7 +129,7 @@ def failures_grid(card: Scorecard) -> Grid:
     others = tuple(
         (words(outcome), str(count), figures.rate(Rate.of(count, card.episodes)))
         for outcome, count in card.outcomes.items()
-        if outcome not in ("success", "failure")
+        if outcome not in (Outcome.SUCCESS, Outcome.FAILURE)
     )
     return Grid("failures", ("failure", "episodes", "share"), rows + others, numbers=frozenset({1}))
 
@@ -156,7 +158,7 @@ def against_grids(found: Against) -> list[Grid]:
     """Return how a run stands against another one."""
     other = found.run_id[:SHORT]
     whole = retention_grid([found.whole, *found.levels], scenes="this run", twins=other)
-    rows = tuple(("all together" if index == 0 else row[0], *row[1:]) for index, row in enumerate(whole.rows))
+    rows = (("together", "", *whole.rows[0][2:]), *whole.rows[1:])
     grids = [Grid(f"against {found.run.policy} ({other})", whole.columns, rows, whole.numbers, whole.note)]
     if found.differing:
         columns = ("condition", "this run", other)
@@ -175,7 +177,7 @@ def runs_grid(runs: Sequence[KeptRun]) -> Grid:
             one.run.version[:SHORT],
             one.run.device,
             str(one.episodes),
-            f"{one.outcomes['success']} of {one.episodes}",
+            f"{one.outcomes[Outcome.SUCCESS]} of {one.episodes}",
             one.commits[-1].time[:16].replace("T", " ") if one.commits else figures.UNKNOWN,
         )
         for one in reversed(runs)
@@ -193,7 +195,7 @@ def _axis(axis: str) -> str:
     return axis.replace("+", " + ") or "base"
 
 
-def _by_count(counts: dict) -> list[tuple[str, int]]:
+def _by_count(counts: Mapping[FailureCategory, int]) -> list[tuple[FailureCategory, int]]:
     return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
 
 
@@ -205,7 +207,7 @@ def _counted(estimate: Estimate) -> str:
     return str(estimate.count) + (f", {estimate.unknown} unknown" if estimate.unknown else "")
 
 
-def _machine(card: Scorecard) -> Iterator[tuple[str, ...]]:
+def _machine(card: Scorecard) -> Iterator[tuple[str, str, str, str, str]]:
     use = card.machine
     known = {
         "memory of the host": (_gibibytes(use.host_peak_bytes), "most that the processes held"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from evaluator.judging.attribution import Cause
@@ -50,7 +50,7 @@ class ScenePicture:
 class HeatCell(NamedTuple):
     """How many items of one part ended in one place."""
 
-    count: int
+    items: int
     share: float
     right: bool
     """The part belongs there."""
@@ -63,7 +63,7 @@ class Strip(NamedTuple):
     name: str
     value: str
     interval: str
-    count: str
+    number: str
     meaning: str
     drawing: Markup
 
@@ -88,7 +88,7 @@ def page(report: RunReport, pictures: Mapping[str, ScenePicture]) -> str:
         pictures=pictures,
         tiles=tiles(report),
         remarks=list(remarks(report)),
-        retention=grids.retention_grid(report.retention),
+        retention=grids.retention_grid([*report.axes, *report.retention]),
         panels=[(axis, Markup(text)) for axis, text in plots.retention_panels(report.retention)],
         levels=grids.levels_grid(report.card),
         places=grids.confusion_columns(report.card.confusion, [one.name for one in report.cell.bins]),
@@ -121,15 +121,14 @@ def tiles(report: RunReport) -> list[Tile]:
     ]
     names = {
         "sorted": "parts sorted",
-        "recovered": "recovered from errors",
+        "recovered": "recovered",
         "takt": "takt a part",
-        "latency_p99": "p99",
+        "latency_p99": "latency, p99",
     }
     for name, title in names.items():
         estimate = card.measures[name]
         if estimate.value is not None:
-            shown = "latency, p99" if name == "latency_p99" else title
-            found.append(Tile(shown, figures.value(estimate), figures.interval(estimate)))
+            found.append(Tile(title, figures.value(estimate), figures.interval(estimate)))
     if card.confusion.rows:
         found.append(Tile("missorted", str(card.confusion.missorted), "items in a bin that is not theirs"))
     return found
@@ -143,7 +142,8 @@ def strips(report: RunReport, dimension: str) -> list[Strip]:
     for row in rows:
         estimate = known.get(row[0])
         share = estimate is not None and estimate.unit is Unit.SHARE
-        found.append(Strip(*row, Markup(plots.share_strip(estimate, row[0]) if estimate and share else "")))
+        drawing = Markup(plots.share_strip(estimate, row[0]) if estimate is not None and share else "")
+        found.append(Strip(*row[:5], drawing))
     return found
 
 
@@ -188,7 +188,7 @@ def conditions(report: RunReport) -> Grid:
     simulator = run.simulator
     rows += sorted(simulator.items()) if isinstance(simulator, Mapping) else [("simulator", str(simulator))]
     if report.began and report.ended:
-        rows.append(("committed", f"{report.began[:16]} to {report.ended[:16]} UTC".replace("T", " ")))
+        rows.append(("committed, UTC", f"{report.began[:16]} to {report.ended[:16]}".replace("T", " ")))
     if report.flips is not None:
         rows.append(("flip rate of repeats", figures.both(report.flips)))
     rows.append(("run", report.run_id))
@@ -196,7 +196,7 @@ def conditions(report: RunReport) -> Grid:
 
 
 @cache
-def _template():
+def _template() -> Template:
     environment = Environment(
         loader=PackageLoader("evaluator.report", "."),
         autoescape=True,

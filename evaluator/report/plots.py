@@ -15,7 +15,7 @@ from evaluator.report.grids import words
 from scenegen.cell import Role
 
 LEVELS = 5
-PANEL, PANEL_LEFT, PANEL_TOP, PANEL_BOTTOM = (220.0, 150.0), 34.0, 10.0, 24.0
+PANEL, PANEL_LEFT, PANEL_TOP, PANEL_BOTTOM = (220.0, 150.0), 40.0, 10.0, 24.0
 """Size of an axis' panel and its margins."""
 BAR = (110.0, 12.0)
 """Size of the strip that shows a share with its interval."""

@@ -16,14 +16,14 @@ LOSSES = 3
 def remarks(report: RunReport) -> Iterator[str]:
     """Yield what stands out, most important first; nothing that its interval does not bear out."""
     card = report.card
-    lost = [one for one in report.retention if one.difference.high is not None and one.difference.high < 0]
-    for one in sorted(lost, key=lambda one: (one.difference.value or 0.0, one.axis, one.level))[:LOSSES]:
+    lost = [one for one in report.axes if one.difference.high is not None and one.difference.high < 0]
+    for one in sorted(lost, key=lambda one: (one.difference.value or 0.0, one.axis))[:LOSSES]:
         yield (
-            f"{one.axis.replace('+', ' + ')} at level {one.level} costs success: "
+            f"{one.axis.replace('+', ' + ').replace('_', ' ').capitalize()} costs success: "
             f"{figures.difference(one.difference)} points against the twins on the same seeds."
         )
-    if report.retention and not lost:
-        yield "No axis and level is worse than its twins beyond what chance explains."
+    if report.axes and not lost:
+        yield "No axis is worse than its twins beyond what chance explains."
     if card.categories:
         category, count = max(card.categories.items(), key=lambda one: (one[1], one[0]))
         yield f"Most frequent failure: {words(category)}, {count} of {sum(card.categories.values())}."

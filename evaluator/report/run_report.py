@@ -61,7 +61,10 @@ class RunReport(Record):
     commands: tuple[str, ...]
     """Command lines that made it."""
     card: Scorecard
+    axes: tuple[Retention, ...]
+    """Against twins, all levels of an axis together."""
     retention: tuple[Retention, ...]
+    """The same by axis and level."""
     causes: Causes
     flips: Estimate | None
     """Share of repeats that came out otherwise than the first rollout of their scene; None without repeats."""
@@ -113,6 +116,7 @@ def run_report(
         ended=kept.commits[-1].time if kept.commits else None,
         commands=kept.commands,
         card=score(every, origins, cell.limits, rng=stream(kept.run.seed, "scorecard")),
+        axes=retention(every, origins, by_level=False),
         retention=retention(every, origins),
         causes=Causes.of(explained),
         flips=flips(episodes),

@@ -119,7 +119,7 @@ class Explainer:
                     yield _place(episode), episode
 
     def _twins(self, own: set[tuple[str, int]]) -> Iterator[Counterfactual]:
-        for some in batched(self.failures, AT_ONCE, strict=False):
+        for some in batched(self.failures, AT_ONCE):
             rows = [self._row(one.key.scenario_id) for one in some]
             for failure, row, scene in zip(some, rows, self._snapshot.scenarios(rows), strict=True):
                 base_id = row.provenance.base_id if row.provenance.base_id in self._bases else None
@@ -127,7 +127,7 @@ class Explainer:
                 yield from twins_of(failure.key, self._run, scene=scene, base_id=base_id, nominal_id=lit.id, own=own)
 
     def _scenarios(self, twins: Sequence[Counterfactual]) -> Iterator[Scenario]:
-        for some in batched(twins, AT_ONCE, strict=False):
+        for some in batched(twins, AT_ONCE):
             rows = [self._row(one.of.scenario_id) for one in some]
             wanted = [
                 self._bases[one.scenario_id] if one.twin is Twin.UNPERTURBED else row

@@ -118,7 +118,7 @@ def _print(found: RunReport) -> None:
     print_grids(
         [
             grids.levels_grid(card),
-            grids.retention_grid(found.retention),
+            grids.retention_grid([*found.axes, *found.retention]),
             grids.confusion_grid(card.confusion, bins),
             grids.failures_grid(card),
             *([grids.causes_grid(found.causes)] if card.categories else []),

@@ -62,7 +62,7 @@ def _picture(snapshot: Snapshot, layers: Layers, artist: Artist, thumbnails: Thu
     items = entry.scenario.layout.items
     seen = project(camera, np.array([item.pose_to_world.position_m for item in items]).reshape(-1, 3))
     shares = seen / np.array([camera.width_px, camera.height_px])
-    inside = np.isfinite(shares).all(axis=1) & (np.abs(shares - 0.5) <= 0.5).all(axis=1)
+    inside = np.all(np.abs(shares - 0.5) <= 0.5, axis=1).tolist()
     places = {
         item.name: (float(x), float(y)) for item, (x, y), there in zip(items, shares, inside, strict=True) if there
     }
