@@ -20,6 +20,9 @@ from evaluator.report.run_report import Causes
 from evaluator.rollout.kept import KeptRun
 from validators.intervals import Rate
 
+UNTOLD = "–"
+LEAST_P = 1e-4
+"""Smaller p values are told as smaller than this."""
 SHORT = 12
 """Digits of an id that are shown."""
 FIRST_CONSTRAINT = "within_joint_limits"
@@ -89,16 +92,13 @@ def retention_grid(found: Sequence[Retention], *, scenes: str = "scenes", twins:
             figures.percent(one.scenes.value),
             figures.difference(one.difference),
             figures.both(one.ratio) if one.ratio else f"untold: {(one.no_ratio or '').partition(' - ')[0]}",
-            UNTOLD if one.p_value is None else f"{one.p_value:.2g}",
+            _p_value(one.p_value),
         )
         for one in found
     )
     columns = ("axis", "level", "pairs", "missing", twins, scenes, "difference, points", "retained", "p")
     note = f"p: McNemar's exact test; {UNTOLD} where pairs share a base and are not independent"
     return Grid(f"{scenes} against {twins}", columns, rows, numbers=frozenset({1, 2, 3, 4, 5, 8}), note=note)
-
-
-UNTOLD = "–"
 
 
 def confusion_columns(confusion: Confusion, bins: Iterable[str]) -> tuple[str, ...]:
@@ -191,6 +191,12 @@ def words(name: str) -> str:
     return str(name).replace("_", " ")
 
 
+def _p_value(value: float | None) -> str:
+    if value is None:
+        return UNTOLD
+    return f"{value:.2g}" if value >= LEAST_P else f"<{LEAST_P:.4f}"
+
+
 def _axis(axis: str) -> str:
     return axis.replace("+", " + ") or "base"
 
@@ -204,7 +210,7 @@ def _cell(count: int, wanted: bool) -> str:
 
 
 def _counted(estimate: Estimate) -> str:
-    return str(estimate.count) + (f", {estimate.unknown} unknown" if estimate.unknown else "")
+    return str(estimate.count) + (f", {estimate.unknown} untold" if estimate.unknown else "")
 
 
 def _machine(card: Scorecard) -> Iterator[tuple[str, str, str, str, str]]:

@@ -143,7 +143,8 @@ def strips(report: RunReport, dimension: str) -> list[Strip]:
         estimate = known.get(row[0])
         share = estimate is not None and estimate.unit is Unit.SHARE
         drawing = Markup(plots.share_strip(estimate, row[0]) if estimate is not None and share else "")
-        found.append(Strip(*row[:5], drawing))
+        name, value, interval, number, meaning = row
+        found.append(Strip(name, value, interval, number, meaning, drawing))
     return found
 
 

@@ -41,10 +41,8 @@ def _causes(report: RunReport) -> Iterator[str]:
     if found:
         cause, share = max(found.items(), key=lambda one: (one[1].hits, one[0]))
         yield f"Most failures with a known cause come from {cause.value}: {figures.rate(share)} of all failures."
-    if report.causes.rules.get(Rule.NO_TWIN):
-        yield (
-            f"{report.causes.rules[Rule.NO_TWIN]} failures have no twin with the truth: "
-            "their cause is unknown until the same evaluation is run with --explain."
-        )
+    if untold := report.causes.rules.get(Rule.NO_TWIN):
+        remedy = "run the same evaluation with --explain" if report.explainable else "this policy cannot be given it"
+        yield f"The cause of {untold} failures is unknown: no twin with the truth was rolled out ({remedy})."
     if report.causes.perturbed.trials:
         yield f"Of the failures, {figures.rate(report.causes.perturbed)} succeed where the scene is unperturbed."

@@ -12,6 +12,7 @@ from evaluator.judging.estimate import Estimate
 from evaluator.judging.retention import Retention, retention
 from evaluator.judging.scorecard import Scorecard, score
 from evaluator.judging.unique import one_each
+from evaluator.policies.knowing import knowing
 from evaluator.report.against import Against, against
 from evaluator.report.case import Case, cases_of, examples, with_timeline, worst
 from evaluator.rollout.explain import Explained, Explainer, row_of, rows_by_id
@@ -73,6 +74,11 @@ class RunReport(Record):
     """By category, the commonest first."""
     timelines: tuple[Case, ...]
     against: Against | None = None
+
+    @property
+    def explainable(self) -> bool:
+        """Whether the policy can be given the truth: else only the light can tell a cause."""
+        return knowing(self.run.policy) is not None
 
     @property
     def pictured(self) -> tuple[str, ...]:

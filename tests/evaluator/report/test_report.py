@@ -10,14 +10,18 @@ import pytest
 from typer.testing import CliRunner
 
 from evaluator.judging.episode import Episode, EpisodeKey
+from evaluator.judging.estimate import Estimate
 from evaluator.judging.scorecard import score
+from evaluator.report import figures
 from evaluator.report.case import EXAMPLES, WORST
 from evaluator.report.page import page
+from evaluator.report.remarks import remarks
 from evaluator.report.run_report import run_report
 from evaluator.rollout.kept import find_run, kept_runs
 from scenegen.cli import app
 from scenegen.errors import InvalidOption, LibraryError
 from scenegen.streams import stream
+from scenegen.units import Unit
 
 VOID = {"meta", "link", "img", "br", "line", "circle", "rect", "polygon"}
 """Tags that stand alone."""
@@ -151,6 +155,34 @@ def test_a_report_says_what_the_scorecard_says(ground, by_level):
         category: len(cases) for category, cases in found.examples.items()
     }
     assert list(found.examples) == sorted(found.card.categories, key=lambda one: (-found.card.categories[one], one))
+
+
+def test_what_stands_out_is_said_and_nothing_more(ground, always):
+    varied = [row for row in ground.rows if row.provenance.axes]
+    bases = [row for row in ground.rows if not row.provenance.axes]
+    run = ground.run("openpi:ws://host:1")
+    episodes = ground.play_all(run, bases, always("good")) + ground.play_all(run, varied, always("miss"))
+    said = list(remarks(reported(ground, run, episodes)))
+    # Tango's upper end for four losses of four: −(4 − z²) / (4 + z²) = −0.02.
+    assert "Pose costs success: −100 [−100, −2] points against the twins on the same seeds." in said
+    assert f"Most frequent failure: grasp miss, {len(varied)} of {len(varied)}." in said
+    assert said[-1].startswith("Of the failures, 100% [")
+    run = ground.run("noop")
+    said = list(remarks(reported(ground, run, ground.play_all(run, ground.rows, always("good")))))
+    assert said == ["No axis is worse than its twins beyond what chance explains."]
+
+
+def test_numbers_are_shown_as_people_read_them():
+    assert [figures.percent(one) for one in (None, 0.0, 0.001, 0.5, 0.999, 1.0)] == [
+        "?", "0%", "<1%", "50%", ">99%", "100%",
+    ]  # fmt: skip
+    assert [figures.points(one) for one in (None, 0.001, -0.002, -0.254, 0.1)] == ["?", "0", "0", "−25", "+10"]
+    length = Estimate(value=-0.0042, low=-0.01, high=0.002, unit=Unit.METRE, count=3, groups=3)
+    assert figures.both(length) == "−4.2 mm [−10, 2]"
+    assert figures.both(length.replaced(unit=Unit.SECOND, value=2.5, low=None, high=None)) == "2.5 s"
+    assert figures.both(length.replaced(unit=Unit.SECOND, value=0.0331, low=0.03, high=0.04)) == "33.1 ms [30, 40]"
+    assert figures.both(length.replaced(unit=Unit.FACTOR, value=0.5, low=0.25, high=None)) == "0.5 [0.25, ∞]"
+    assert figures.both(length.replaced(value=None, low=None, high=None)) == "?"
 
 
 def test_texts_from_elsewhere_are_shown_and_not_obeyed(ground, always):
