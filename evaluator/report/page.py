@@ -18,6 +18,7 @@ from evaluator.report.case import Case
 from evaluator.report.grid import Grid
 from evaluator.report.remarks import remarks
 from evaluator.report.run_report import RunReport
+from scenegen import __version__
 from scenegen.cell import Role
 from scenegen.units import Unit
 
@@ -106,6 +107,7 @@ def page(report: RunReport, pictures: Mapping[str, ScenePicture]) -> str:
         rate=figures.rate,
         words=grids.words,
         short=grids.SHORT,
+        written_by=__version__,
     )
 
 
