@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from operator import not_
+from typing import Any, Self
+
+from pydantic import Field
 
 from library.row import sealed
 from scenegen import __version__
@@ -24,6 +28,8 @@ class Run(Record):
     simulator: dict[str, str]
     """What moved robots and parts: packages and their versions."""
     scenegen: str = __version__
+    explains: str | None = Field(default=None, exclude_if=not_)
+    """Run whose failures it explains: it holds twins of failed episodes alone, and no scorecard counts them."""
 
     @classmethod
     def here(cls, *, policy: str, version: str, latency: str, seed: int, device: str, simulator: dict[str, str]) -> Run:
@@ -35,3 +41,12 @@ class Run(Record):
         """Return the row of the table `runs`."""
         data = self.model_dump(mode="json")
         return sealed({"run_id": self.content_id, "subject": self.policy, "conditions": canonical_text(data)})
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Any]) -> Self:
+        """Build the run back from its row.
+
+        Raises:
+            InvalidRecord: Another version of scenegen kept it, with conditions that this one does not know.
+        """
+        return cls.from_json(columns["conditions"], what=f"run {columns['run_id']}")
