@@ -25,7 +25,7 @@ def arm_cfg(robot: Robot, asset: RobotAsset) -> ArticulationCfg:
         robot: The cell's robot.
         asset: Its USD file and names.
     """
-    pose = robot.pose_base_to_world
+    pose = asset.pose_root_to_world
     joints = dict(zip(asset.joints.arm, robot.start_joints_rad, strict=True))
     efforts = {name: joint.torque_n_m for name, joint in zip(asset.joints.arm, robot.joints, strict=True)}
     fingers = dict.fromkeys(asset.joints.fingers, robot.gripper.opening_m / 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -45,7 +44,7 @@ def open_line(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu") 
 
 def robot_of(cell: Cell) -> RobotAsset:
     """Return the USD of a cell's robot."""
-    return RobotAsset.at(Path(cell.robot.usd)) if cell.robot.usd else robot_asset(cell.robot.model)
+    return robot_asset(cell.robot)
 
 
 class IsaacLine:

@@ -18,6 +18,7 @@ from isaaclab_newton.physics import NewtonManager
 from newton import ModelFlags
 
 from evaluator.isaac.arms import Arms
+from evaluator.isaac.base_contact import filter_base_contact
 from evaluator.isaac.robot_asset import RobotAsset
 from evaluator.isaac.stage import CONTACTS_PER_WORLD, SLOT, fixed_boxes, parking_pose, physics_cfg, scene_cfg, slot_prim
 from scenegen.cell import Cell
@@ -52,6 +53,7 @@ def open_worlds(
         with launch_simulation(physics_cfg(cell.physics), arguments) as physics:
             simulation = SimulationContext(SimulationCfg(dt=cell.physics.timestep_s, device=device, physics=physics))
             scene = InteractiveScene(scene_description)
+            filter_base_contact(simulation)
             simulation.reset()
             scene.reset()
             yield IsaacWorlds(cell, parts, simulation=simulation, scene=scene, robot=robot)
