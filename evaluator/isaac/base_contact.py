@@ -17,10 +17,14 @@ def filter_base_contact(simulation: SimulationContext) -> None:
 
     Neither can move, so a contact between them has no effective mass: the solver would give it forces of 1e13 N and
     more, in which single precision loses all others.
+
+    Args:
+        simulation: A simulation whose scene is built.
     """
 
     def filter_pairs(_: object) -> None:
-        builder: Any = simulation.get_or_create_backend(NewtonBuilderCfg(physics_cfg=simulation.cfg.physics))
+        physics: Any = simulation.cfg.physics
+        builder: Any = simulation.get_or_create_backend(NewtonBuilderCfg(physics_cfg=physics))
         joints = zip(builder.joint_type, builder.joint_parent, builder.joint_child, strict=True)
         bolted = {child for kind, parent, child in joints if parent == -1 and kind == JointType.FIXED}
         fixtures, bases = defaultdict(list), defaultdict(list)

@@ -13,15 +13,12 @@ from evaluator.isaac.touches import TouchReader
 from evaluator.isaac.worlds import IsaacWorlds, open_worlds
 from evaluator.rollout.line import LineState
 from scenegen.cell import Cell
-from scenegen.errors import ContactOverflow
 from scenegen.geometry import Array
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Scenario
 
 TICK_HZ = 50.0
 """Control rate: robot targets and records, this often a second."""
-FASTEST_M_S = 20.0
-"""Parts that fly faster than this were flung by physics that broke [m/s]."""
 
 
 @contextmanager
@@ -59,11 +56,12 @@ class IsaacLine:
         self.rate_hz = TICK_HZ
         self._steps = round(1 / (TICK_HZ * cell.physics.timestep_s))
         self._touches = TouchReader(slots=len(self.slots), fixtures=self.fixtures, worlds=self.count)
-        self._room = True
+        self._sound = np.ones(self.count, bool)
 
     def put(self, scenarios: Mapping[int, Scenario]) -> None:
         """Put scenarios into some worlds."""
         self._worlds.put(scenarios)
+        self._sound[list(scenarios)] = True
 
     def command(self, joints_rad: Array, opening: Array) -> None:
         """Set the targets of all worlds."""
@@ -72,22 +70,18 @@ class IsaacLine:
         )
 
     def tick(self) -> None:
-        """Simulate one tick."""
+        """Simulate one tick; worlds that broke in it are emptied, so that they cost the others nothing."""
         self._worlds.advance(self._steps)
-        try:
-            self._worlds.require_room()
-            self._room = True
-        except ContactOverflow:
-            self._room = False
+        broken = self._worlds.broken().cpu().numpy()
+        self._sound = ~(broken | self._worlds.overflowed().cpu().numpy())
+        if broken.any():
+            self._worlds.clear(np.flatnonzero(broken).tolist())
 
     def state(self) -> LineState:
         """Return what all worlds do."""
         pose, velocity = self._worlds.slot_states()
         touches = self._touches.read()
         joint_pos, joint_vel = (_array(one) for one in (self._arms.joint_pos(), self._arms.joint_vel()))
-        finite = np.isfinite(joint_pos).all(axis=1) & np.isfinite(pose).all(axis=(1, 2))
-        with np.errstate(invalid="ignore"):
-            calm = (np.abs(velocity[:, :, :3]) < FASTEST_M_S).all(axis=(1, 2))
         return LineState(
             joint_pos=joint_pos,
             joint_vel=joint_vel,
@@ -99,7 +93,7 @@ class IsaacLine:
             body_touch=_array(touches.body).astype(bool),
             slot_fixture=_array(touches.fixture).astype(int),
             fixture_force=_array(touches.fixture_force_n),
-            sound=np.asarray(finite & calm & self._room),
+            sound=self._sound.copy(),
         )
 
 

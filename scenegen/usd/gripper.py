@@ -1,4 +1,4 @@
-"""A parallel gripper for a robot whose file has none: a palm and two fingers, after the numbers of the cell's gripper."""
+"""A parallel gripper for a robot whose file has none: a palm and two fingers, by the numbers of the cell's gripper."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from pathlib import Path
 
 from scenegen.cell import Robot
 from scenegen.errors import InvalidOption
-from scenegen.geometry import IDENTITY_QUAT, Pose
-from scenegen.scenario import ItemMatter
+from scenegen.geometry import Pose
 from scenegen.usd.prim import Attribute, LayerTree, Prim, Relationship, over
 from scenegen.usd.robot_mount import RobotMount
 from scenegen.usd.sdf import author
-from scenegen.usd.shared_prims import box_attributes, mass_attributes, pose_attributes
+from scenegen.usd.shared_prims import box_attributes, pose_attributes
 
 PALM_DENSITY, FINGER_DENSITY = 1100.0, 2700.0
 """Mean densities [kg/m³]: a housing with motor and gears (0.9 kg of a Robotiq 2F-85), aluminium."""
-PAD_FRICTION = 1.0
-"""Friction of rubber pads; a simulator that takes the larger friction of two surfaces never lets parts slip."""
 PALM_WIDTH_M = 0.06
 """Least size of the palm across the closing direction [m]."""
 PALM, FINGERS, JOINTS = "gripper_palm", ("left_finger", "right_finger"), ("left_finger_joint", "right_finger_joint")
@@ -27,6 +24,7 @@ _HALF_TURN_X = (1.0, 0.0, 0.0, 0.0)
 """Turns the closing axis around, xyzw."""
 
 Size = tuple[float, float, float]
+"""Edge lengths of a box, or a point [m]."""
 
 
 def write_gripper(file: Path, robot: Robot, mount: RobotMount, target: Path) -> None:
@@ -74,26 +72,29 @@ def write_gripper(file: Path, robot: Robot, mount: RobotMount, target: Path) -> 
 
 
 def _body(
-    name: str, pose: Pose, center: tuple[float, float, float], size: Size, density: float, children: tuple[Prim, ...] = ()
+    name: str,
+    pose: Pose,
+    center: tuple[float, float, float],
+    size: Size,
+    density: float,
+    children: tuple[Prim, ...] = (),
 ) -> Prim:
     """A rigid box."""
     x, y, z = size
     mass = density * x * y * z
     inertia = (mass * (y * y + z * z) / 12, mass * (x * x + z * z) / 12, mass * (x * x + y * y) / 12)
-    matter = ItemMatter(
-        name=name,
-        mass_kg=mass,
-        center_of_mass_m=center,
-        diagonal_inertia_kg_m2=inertia,
-        principal_axes_xyzw=IDENTITY_QUAT,
-        friction=PAD_FRICTION,
+    masses = (
+        Attribute("physics:mass", "float", mass),
+        Attribute("physics:centerOfMass", "point3f", center),
+        Attribute("physics:diagonalInertia", "float3", inertia),
+        Attribute("physics:principalAxes", "quatf", (1.0, 0.0, 0.0, 0.0)),
     )
     box = Prim("box", "Cube", schemas=("PhysicsCollisionAPI",), attributes=box_attributes(Pose.of(center), size))
     return Prim(
         name,
         "Xform",
         schemas=("PhysicsRigidBodyAPI", "PhysicsMassAPI"),
-        attributes=(*pose_attributes(pose), *mass_attributes(matter)),
+        attributes=(*pose_attributes(pose), *masses),
         children=(box, *children),
     )
 
