@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import torch
 import warp as wp
-from isaaclab.assets import RigidObjectCollection
 from isaaclab_newton.physics import NewtonManager
 from newton import ModelFlags
 
@@ -20,18 +19,17 @@ from scenegen.cell import Cell
 class SlotMatter:
     """Writes what scenarios say of matter into a running simulation.
 
-    Newton's own way after masses changed derives all constants of all worlds anew, with a thousand kernels. Slots are
-    free bodies, for which they follow from mass and inertia by hand; they are written into the solver for the worlds
-    concerned. `IsaacWorlds.derived_error` compares them with Newton's.
+    Newton's own way after masses changed derives all constants of all worlds anew, with a thousand kernels, and one
+    that all worlds share (the mean inertia) from the first world. Slots are free bodies, whose constants follow from
+    mass and inertia by hand: they are written into Newton's model and the solver for the worlds concerned alone.
 
     Args:
         cell: The cell.
-        slots: The parts of all worlds.
     """
 
-    def __init__(self, cell: Cell, slots: RigidObjectCollection) -> None:
-        self._slots: Any = slots
+    def __init__(self, cell: Cell) -> None:
         self._model: Any = NewtonManager.get_model()
+        self._device = str(self._model.device)
         solver: Any = NewtonManager._solver
         self._solver = solver.mjw_model
         prims = [slot_prim(index) for index in range(len(cell.slots))]
@@ -46,10 +44,6 @@ class SlotMatter:
         self._body = torch.tensor(bodies, device=self._device)
         self._dof = torch.tensor(np.array(compiled.body_dofadr[bodies], dtype=np.int64), device=self._device)
 
-    @property
-    def _device(self) -> str:
-        return self._slots.device
-
     def write(self, ids: torch.Tensor, rows: SceneRows) -> None:
         """Write the matter of some worlds.
 
@@ -57,19 +51,26 @@ class SlotMatter:
             ids: Numbers of the worlds, shape [n].
             rows: Their scenarios.
         """
-        mass, center, inertia = (self._tensor(one) for one in (rows.mass, rows.center, rows.inertia))
-        self._slots.set_masses_index(masses=mass, env_ids=ids)
-        self._slots.set_coms_index(coms=center, env_ids=ids)
-        self._slots.set_inertias_index(inertias=inertia.flatten(2), env_ids=ids)
         worlds = ids.long()
         floating = self._tensor(rows.absent)
-        wp.to_torch(self._model.mujoco.gravcomp)[self._newton_body[:, worlds]] = floating.T
+        self._write_model(self._newton_body[:, worlds].T, rows, floating)
         self._write_derived(worlds[:, None], rows, floating)
         friction, places = self._tensor(rows.friction), self._tensor(rows.boxes)
         wp.to_torch(self._model.shape_material_mu)[self._shape[:, worlds]] = friction[:, self._slot_of_shape].T
         boxes = places[:, self._box_of_shape].transpose(0, 1)
         wp.to_torch(self._model.shape_transform)[self._box_shape[:, worlds]] = boxes
         NewtonManager.add_model_change(ModelFlags.SHAPE_PROPERTIES)
+
+    def _write_model(self, body: torch.Tensor, rows: SceneRows, floating: torch.Tensor) -> None:
+        """Write the bodies of Newton's model, by their indices, shape [n, slots]."""
+        held = self._model
+        inverse = np.linalg.inv(rows.inertia)
+        wp.to_torch(held.body_mass)[body] = self._tensor(rows.mass)
+        wp.to_torch(held.body_inv_mass)[body] = self._tensor(1 / rows.mass)
+        wp.to_torch(held.body_com)[body] = self._tensor(rows.center)
+        wp.to_torch(held.body_inertia)[body] = self._tensor(rows.inertia)
+        wp.to_torch(held.body_inv_inertia)[body] = self._tensor(inverse)
+        wp.to_torch(held.mujoco.gravcomp)[body] = floating
 
     def _write_derived(self, at: torch.Tensor, rows: SceneRows, floating: torch.Tensor) -> None:
         """Write the solver's mass properties and what it derives from them.

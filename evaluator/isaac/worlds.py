@@ -94,7 +94,7 @@ class IsaacWorlds:
         self._simulation, self._scene = simulation, scene
         self._timestep_s = cell.physics.timestep_s
         self._rows = RowMaker(cell, parts)
-        self._matter = SlotMatter(cell, scene["slots"])
+        self._matter = SlotMatter(cell)
         solver: Any = NewtonManager._solver
         self._shaking = Shaking(solver, worlds=scene.num_envs, timestep_s=self._timestep_s)
         self._overflow = wp.to_torch(solver.mjw_data.overflow)

@@ -35,17 +35,20 @@ class Trial:
         self.base = sample_base(cell, parts, rng=stream("worlds-trial"))
         self.nut, self.bolt = (next(n for n in worlds.slots if n.startswith(part)) for part in (NUT, BOLT))
 
-    def scene(self, *, moved=(0.0, 0.0), shaking=0.0, mass=1.0, **places):
-        """A scene with some parts at places, all bins moved, the table shaking along X."""
+    def scene(self, *, moved=(0.0, 0.0), shaking=0.0, mass=1.0, off_center=(0.0, 0.0, 0.0), **places):
+        """A scene with some parts at places, bins moved, masses changed, the table shaking along X."""
         items = [item for item in self.base.layout.items if item.name in places]
+        shift = Pose.of((*moved, 0.0))
         items = tuple(item.replaced(pose_to_world=Pose.of(places[item.name])) for item in items)
         fixtures = tuple(
-            one
-            if one.name == "feed"
-            else one.replaced(pose_to_world=Pose.of(one.pose_to_world.position + [*moved, 0.0], one.pose_to_world.quat))
+            one if one.name == "feed" else one.replaced(pose_to_world=shift.after(one.pose_to_world))
             for one in self.base.layout.fixtures
         )
-        matter = tuple(m.replaced(mass_kg=mass * m.mass_kg) for m in self.base.matter.items if m.name in places)
+        matter = tuple(
+            m.replaced(mass_kg=mass * m.mass_kg, center_of_mass_m=off_center)
+            for m in self.base.matter.items
+            if m.name in places
+        )
         motion = self.base.motion.replaced(
             vibration_amplitude_m=shaking, vibration_frequency_hz=SHAKEN_HZ, vibration_direction=(1.0, 0.0, 0.0)
         )
@@ -65,7 +68,7 @@ class Trial:
         """Heights at which parts come to rest in worlds with other contents and other places of bins."""
         x, y = 0.48, 0.02
         box = next(f.pose_to_world for f in self.base.layout.fixtures if f.name == self.cell.bins[0].name)
-        over, aside = box.position, np.array([0.0, -0.3, 0.0])
+        over, aside = box.position, np.array([-0.18, -0.15, 0.0])
         drop = tuple(over + aside + [0.0, 0.0, 0.02])
         self.worlds.load(
             [
@@ -87,7 +90,12 @@ class Trial:
     def start(self):
         x, y = 0.48, 0.02
         spots = {self.nut: (x, y, 0.02), self.bolt: (x, y + 0.05, 0.03)}
-        self.worlds.load([self.scene(mass=1.0 + 0.2 * world, **spots) for world in range(WORLDS)])
+        self.worlds.load(
+            [
+                self.scene(mass=1.0 + world / 5, off_center=(world / 1e3, 0.001, 0.002), **spots)
+                for world in range(WORLDS)
+            ]
+        )
 
     def others(self, disturb):
         """Bytes of worlds 0, 2 and 3 after world 1 was disturbed on the way."""
@@ -145,6 +153,8 @@ class Trial:
         self.worlds.advance(1)
         solver = NewtonManager._solver
         before = {name: wp.to_torch(getattr(solver.mjw_model, name)).clone() for name in DERIVED}
+        for name in ("body_subtreemass", "body_invweight0", "dof_invweight0"):
+            getattr(solver.mjw_model, name).zero_()
         with wp.ScopedDevice(solver.model.device):
             solver.notify_model_changed(ModelFlags.BODY_INERTIAL_PROPERTIES)
         after = {name: wp.to_torch(getattr(solver.mjw_model, name)) for name in DERIVED}
