@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
+from evaluator.isaac.backend import NEWTON, require_backend
 from evaluator.isaac.robot_asset import RobotAsset, robot_asset
 from evaluator.isaac.touches import TouchReader
 from evaluator.isaac.worlds import IsaacWorlds, open_worlds
@@ -22,7 +23,9 @@ TICK_HZ = 50.0
 
 
 @contextmanager
-def open_line(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu") -> Iterator[IsaacLine]:
+def open_line(
+    cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu", backend: str = NEWTON
+) -> Iterator[IsaacLine]:
     """Start Isaac Lab and build worlds of a cell, each with its robot.
 
     Args:
@@ -30,10 +33,14 @@ def open_line(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu") 
         parts: Its parts.
         count: Number of worlds.
         device: `cpu` or `cuda:0`.
+        backend: Isaac Lab's physics: `newton`.
 
     Raises:
-        UnknownName: The cell's robot is not known, and it names no USD file of its own.
+        UnknownName: The cell's robot is not known, and it names no USD file of its own; or the back end is not known.
+        UnreadableStage: The robot's file is none, or moves otherwise than the cell's robot.
+        InvalidOption: The back end cannot be used here.
     """
+    require_backend(backend)
     asset = robot_of(cell)
     with open_worlds(cell, parts, count=count, device=device, robot=asset) as worlds:
         yield IsaacLine(cell, worlds)

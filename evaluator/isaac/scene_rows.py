@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.isaac.stage import fixed_boxes, parking_pose
+from evaluator.isaac.prims import fixed_boxes, parking_pose
 from scenegen.cell import Cell
 from scenegen.errors import InvalidOption
 from scenegen.geometry import Array, Pose, quat_to_matrix

@@ -11,8 +11,8 @@ import warp as wp
 from isaaclab_newton.physics import NewtonManager
 from newton import ModelFlags
 
+from evaluator.isaac.prims import fixed_boxes, slot_prim
 from evaluator.isaac.scene_rows import SceneRows
-from evaluator.isaac.stage import fixed_boxes, slot_prim
 from scenegen.cell import Cell
 
 

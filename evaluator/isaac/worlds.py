@@ -20,11 +20,12 @@ from mujoco_warp import OverflowType
 
 from evaluator.isaac.arms import Arms
 from evaluator.isaac.base_contact import filter_base_contact
+from evaluator.isaac.prims import slot_prim
 from evaluator.isaac.robot_asset import RobotAsset
 from evaluator.isaac.scene_rows import RowMaker, SceneRows
 from evaluator.isaac.shaking import Shaking
 from evaluator.isaac.slot_matter import SlotMatter
-from evaluator.isaac.stage import CONTACTS_PER_WORLD, physics_cfg, scene_cfg, slot_prim
+from evaluator.isaac.stage import CONTACTS_PER_WORLD, physics_cfg, scene_cfg
 from scenegen.cell import Cell
 from scenegen.errors import ContactOverflow, InvalidOption
 from scenegen.geometry import Array, Pose

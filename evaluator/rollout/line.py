@@ -15,7 +15,11 @@ from scenegen.scenario import Scenario
 
 @dataclass(frozen=True, eq=False)
 class LineState:
-    """What all worlds do at one tick; w worlds, j arm joints, s slots."""
+    """What all worlds do at one tick; w worlds, j arm joints, s slots.
+
+    The world frame is the table's: on a table that shakes, table, fixtures and robot stand still in it, and what lies
+    loose moves as seen from the table, at most twice as far and as fast as the table shakes.
+    """
 
     joint_pos: Array
     """Angles of the arm's joints [rad], shape [w, j]."""
