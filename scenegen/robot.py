@@ -65,6 +65,15 @@ class Arm:
         frames = self._chain(np.asarray(joints_rad, float))[-1] @ self._tcp
         return frames[:, :3, 3], frames[:, :3, :3]
 
+    def axes(self, joints_rad: ArrayLike) -> tuple[Array, Array]:
+        """Return a point on each joint's axis [m] and its direction, world frame, both of shape [n, joints, 3].
+
+        Args:
+            joints_rad: Joint angles, shape [n, joints].
+        """
+        _, axes, origins = self._frames(np.asarray(joints_rad, float))
+        return origins, axes
+
     def clipped(self, joints_rad: Array) -> Array:
         """Return joints within their limits, shape [n, joints]."""
         return np.clip(joints_rad, self._lower, self._upper)

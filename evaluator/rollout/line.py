@@ -17,7 +17,11 @@ Floats = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False)
 class LineState:
-    """What all worlds do at one tick; w worlds, j arm joints, s slots; in the simulator's precision."""
+    """What all worlds do at one tick; w worlds, j arm joints, s slots; in the simulator's precision.
+
+    The world frame is the table's: on a table that shakes, table, fixtures and robot stand still in it, and what lies
+    loose moves as seen from the table, at most twice as far and as fast as the table shakes.
+    """
 
     joint_pos: Floats
     """Angles of the arm's joints [rad], shape [w, j]."""
