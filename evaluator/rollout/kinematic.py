@@ -164,15 +164,16 @@ class KinematicLine:
 
     def _meet(self, world: int, opening: float, tool: Array) -> None:
         """Hold the part that is met by fingers which close to an opening, if there is one between them."""
-        whole = self._cell.robot.gripper.opening_m
+        gripper = self._cell.robot.gripper
+        whole, tip = gripper.opening_m, gripper.tip_beyond_tcp_m
         near = np.linalg.norm(self._pose[world, :, :3] - tool[:3, 3], axis=1) < whole
         for slot in np.flatnonzero(near).tolist():
             rotation = quat_to_matrix(self._pose[world, slot, 3:])
             corners = self._hulls[slot] @ rotation.T + self._pose[world, slot, :3]
             local = (corners - tool[:3, 3]) @ tool[:3, :3]
             low, high = local.min(axis=0), local.max(axis=0)
-            between = abs(low[0] + high[0]) / 2 < PAD_M and low[2] < 0 < high[2] + PAD_M
-            # The tool closes along its Y axis (`oracle.downward`).
+            # The tool looks along its Z axis, and closes along its Y axis (`oracle.downward`).
+            between = abs(low[0] + high[0]) / 2 < PAD_M and low[2] < tip and high[2] > tip - gripper.finger_depth_m
             inside = abs(low[1] + high[1]) / 2 < PAD_M and low[1] > -whole / 2 and high[1] < whole / 2
             width = float(high[1] - low[1]) / whole
             if between and inside and opening <= width:
