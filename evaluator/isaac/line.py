@@ -98,7 +98,7 @@ class IsaacLine:
             slot_vel=velocity,
             finger_touch=_array(touches.finger).astype(bool),
             body_touch=_array(touches.body).astype(bool),
-            slot_fixture=_array(touches.fixture).astype(int),
+            slot_fixture=_array(touches.fixture),
             fixture_force=_array(touches.fixture_force_n),
             sound=self._sound.copy(),
         )

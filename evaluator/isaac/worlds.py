@@ -193,7 +193,7 @@ class IsaacWorlds:
         """
         data = self._scene["slots"].data
         poses, velocities = data.body_link_pose_w.torch, data.body_com_vel_w.torch
-        return poses.cpu().numpy().astype(float), velocities.cpu().numpy().astype(float)
+        return poses.cpu().numpy(), velocities.cpu().numpy()
 
     def matter_error(self) -> float:
         """Compare what the simulator holds with what the scenarios say, world by world.
