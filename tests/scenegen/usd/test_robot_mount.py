@@ -96,7 +96,7 @@ def test_a_gripper_has_the_cells_numbers(robot, tmp_path):
     roots = [prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.ArticulationRootAPI)]
     assert [str(prim.GetPath()) for prim in roots] == ["/arm/link_0"]
     gripper, palm = robot.gripper, f"{mount.link}/{PALM}"
-    sides = [box_of(stage, f"{palm}/{name}", palm) for name in FINGERS]
+    sides = [box_of(stage, f"{palm}/{name}/box", palm) for name in FINGERS]
     for low, high in sides:
         assert high - low == pytest.approx(
             [gripper.finger_width_m, gripper.finger_thickness_m, gripper.finger_depth_m], abs=1e-6
@@ -115,10 +115,11 @@ def test_a_gripper_has_the_cells_numbers(robot, tmp_path):
 
 
 def box_of(stage, path, frame):
-    """Lowest and highest corner of what a prim shows, in the frame of another one."""
-    cache = UsdGeom.BBoxCache(Usd.TimeCode.Default(), ["default"])
-    found = cache.ComputeRelativeBound(stage.GetPrimAtPath(path), stage.GetPrimAtPath(frame)).ComputeAlignedRange()
-    return np.array(found.GetMin()), np.array(found.GetMax())
+    """Lowest and highest corner of a box of edge length one, in the frame of another prim."""
+    cache, box, other = UsdGeom.XformCache(), stage.GetPrimAtPath(path), stage.GetPrimAtPath(frame)
+    matrix = np.array(cache.ComputeRelativeTransform(box, other)[0])
+    corners = np.array([[x, y, z, 1] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) @ matrix
+    return corners[:, :3].min(axis=0), corners[:, :3].max(axis=0)
 
 
 def test_fingers_that_are_longer_than_the_tool_are_refused(robot, tmp_path):
