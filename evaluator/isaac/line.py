@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
@@ -104,5 +105,5 @@ class IsaacLine:
         )
 
 
-def _array(tensor: torch.Tensor) -> Array:
+def _array(tensor: torch.Tensor) -> Any:
     return tensor.detach().cpu().numpy()

@@ -14,6 +14,8 @@ from newton import ModelFlags
 from evaluator.isaac.prims import fixed_boxes, slot_prim
 from evaluator.isaac.scene_rows import SceneRows
 from scenegen.cell import Cell
+from scenegen.nominal import spin_damping
+from scenegen.parts.catalogue import Catalogue
 
 
 class SlotMatter:
@@ -25,9 +27,10 @@ class SlotMatter:
 
     Args:
         cell: The cell.
+        parts: Its parts.
     """
 
-    def __init__(self, cell: Cell) -> None:
+    def __init__(self, cell: Cell, parts: Catalogue) -> None:
         self._model: Any = NewtonManager.get_model()
         self._device = str(self._model.device)
         solver: Any = NewtonManager._solver
@@ -43,6 +46,9 @@ class SlotMatter:
         bodies = [next(i for i, name in enumerate(names) if name.endswith(prim)) for prim in prims]
         self._body = torch.tensor(bodies, device=self._device)
         self._dof = torch.tensor(np.array(compiled.body_dofadr[bodies], dtype=np.int64), device=self._device)
+        for offset in (3, 4, 5):
+            damping = self._tensor(spin_damping(cell, parts))
+            wp.to_torch(self._solver.dof_damping)[:, self._dof + offset] = damping
 
     def write(self, ids: torch.Tensor, rows: SceneRows) -> None:
         """Write the matter of some worlds.

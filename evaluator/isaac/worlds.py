@@ -95,7 +95,7 @@ class IsaacWorlds:
         self._simulation, self._scene = simulation, scene
         self._timestep_s = cell.physics.timestep_s
         self._rows = RowMaker(cell, parts)
-        self._matter = SlotMatter(cell)
+        self._matter = SlotMatter(cell, parts)
         solver: Any = NewtonManager._solver
         self._shaking = Shaking(solver, worlds=scene.num_envs, timestep_s=self._timestep_s)
         self._overflow = wp.to_torch(solver.mjw_data.overflow)
@@ -184,7 +184,7 @@ class IsaacWorlds:
             for world, scenario in sorted(self._scenarios.items())
         ]
 
-    def slot_states(self) -> tuple[Array, Array]:
+    def slot_states(self) -> tuple[Any, Any]:
         """Return what the slots' parts do in every world.
 
         Returns:
