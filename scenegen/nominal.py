@@ -135,5 +135,5 @@ def spin_damping(cell: Cell, parts: Catalogue) -> Array:
     """Return the viscous torque on the part of each slot by its rotation [N m s/rad], shape [slots]; all simulators."""
     if not cell.physics.spin_decay_s:
         return np.zeros(len(cell.slots))
-    means = [np.mean(parts[item.part].mass.diagonal_inertia_kg_m2) for item in cell.slots.values()]
+    means = [float(np.mean(parts[item.part].mass.diagonal_inertia_kg_m2)) for item in cell.slots.values()]
     return np.array(means) / cell.physics.spin_decay_s

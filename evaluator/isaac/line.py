@@ -65,11 +65,14 @@ class IsaacLine:
         self._steps = round(1 / (TICK_HZ * cell.physics.timestep_s))
         self._touches = TouchReader(slots=len(self.slots), fixtures=self.fixtures, worlds=self.count)
         self._sound = np.ones(self.count, bool)
+        self._stepped = np.zeros(self.count, bool)
+        """Worlds that were simulated since they were put: before, forces and contacts are those of what was there."""
 
     def put(self, scenarios: Mapping[int, Scenario]) -> None:
         """Put scenarios into some worlds."""
         self._worlds.put(scenarios)
         self._sound[list(scenarios)] = True
+        self._stepped[list(scenarios)] = False
 
     def command(self, joints_rad: Array, opening: Array) -> None:
         """Set the targets of all worlds."""
@@ -80,27 +83,30 @@ class IsaacLine:
     def tick(self) -> None:
         """Simulate one tick; worlds that broke in it are emptied, so that they cost the others nothing."""
         self._worlds.advance(self._steps)
+        self._stepped[:] = True
         broken = self._worlds.broken().cpu().numpy()
         self._sound = ~(broken | self._worlds.overflowed().cpu().numpy())
         if broken.any():
             self._worlds.clear(np.flatnonzero(broken).tolist())
+            self._stepped[broken] = False
 
     def state(self) -> LineState:
         """Return what all worlds do."""
         pose, velocity = self._worlds.slot_states()
         touches = self._touches.read()
         joint_pos, joint_vel = (_array(one) for one in (self._arms.joint_pos(), self._arms.joint_vel()))
+        stepped = self._stepped.copy()
         return LineState(
             joint_pos=joint_pos,
             joint_vel=joint_vel,
-            joint_torque=_array(self._arms.torque()),
+            joint_torque=np.where(stepped[:, None], _array(self._arms.torque()), 0.0),
             opening=_array(self._arms.opening()),
             slot_pose=pose,
             slot_vel=velocity,
-            finger_touch=_array(touches.finger).astype(bool),
-            body_touch=_array(touches.body).astype(bool),
-            slot_fixture=_array(touches.fixture),
-            fixture_force=_array(touches.fixture_force_n),
+            finger_touch=_array(touches.finger).astype(bool) & stepped[:, None],
+            body_touch=_array(touches.body).astype(bool) & stepped[:, None],
+            slot_fixture=np.where(stepped[:, None], _array(touches.fixture), -1),
+            fixture_force=np.where(stepped, _array(touches.fixture_force_n), 0.0),
             sound=self._sound.copy(),
         )
 

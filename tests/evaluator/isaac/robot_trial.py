@@ -48,7 +48,9 @@ def main():
     scenes = {w: base.varied(motion=base.motion.replaced(robot_start_rad=one)) for w, one in enumerate(starts)}
     result = []
     with open_line(cell, parts, count=WORLDS) as line:
+        line.tick()
         line.put(scenes)
+        first = line.state()
         line.command(np.array(starts), np.ones(WORLDS))
         line.tick()
         state = line.state()
@@ -65,7 +67,9 @@ def main():
                     "pads_m": inner,
                     "thickness_m": float(np.ptp(tips[0][:, 1])),
                     "width_m": float(np.ptp(tips[0][:, 0])),
-                    "force_n": float(state.fixture_force[world]),
+                    "force_n": float(max(first.fixture_force[world], state.fixture_force[world])),
+                    "torque_n_m": float(np.abs(first.joint_torque[world]).max()),
+                    "touches": bool(first.finger_touch[world].any() or (first.slot_fixture[world] >= 0).any()),
                     "sound": bool(state.sound[world]),
                 }
             )
