@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import torch
 
+from evaluator.isaac.backend import NEWTON, require_backend
 from evaluator.isaac.robot_asset import RobotAsset, robot_asset
 from evaluator.isaac.touches import TouchReader
 from evaluator.isaac.worlds import IsaacWorlds, open_worlds
 from evaluator.rollout.line import LineState
 from scenegen.cell import Cell
-from scenegen.errors import ContactOverflow
 from scenegen.geometry import Array
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Scenario
 
 TICK_HZ = 50.0
 """Control rate: robot targets and records, this often a second."""
-FASTEST_M_S = 20.0
-"""Parts that fly faster than this were flung by physics that broke [m/s]."""
 
 
 @contextmanager
-def open_line(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu") -> Iterator[IsaacLine]:
+def open_line(
+    cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu", backend: str = NEWTON
+) -> Iterator[IsaacLine]:
     """Start Isaac Lab and build worlds of a cell, each with its robot.
 
     Args:
@@ -34,10 +33,14 @@ def open_line(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu") 
         parts: Its parts.
         count: Number of worlds.
         device: `cpu` or `cuda:0`.
+        backend: Isaac Lab's physics: `newton`.
 
     Raises:
-        UnknownName: The cell's robot is not known, and it names no USD file of its own.
+        UnknownName: The cell's robot is not known, and it names no USD file of its own; or the back end is not known.
+        UnreadableStage: The robot's file is none, or moves otherwise than the cell's robot.
+        InvalidOption: The back end cannot be used here.
     """
+    require_backend(backend)
     asset = robot_of(cell)
     with open_worlds(cell, parts, count=count, device=device, robot=asset) as worlds:
         yield IsaacLine(cell, worlds)
@@ -45,7 +48,7 @@ def open_line(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu") 
 
 def robot_of(cell: Cell) -> RobotAsset:
     """Return the USD of a cell's robot."""
-    return RobotAsset.at(Path(cell.robot.usd)) if cell.robot.usd else robot_asset(cell.robot.model)
+    return robot_asset(cell.robot)
 
 
 class IsaacLine:
@@ -60,11 +63,12 @@ class IsaacLine:
         self.rate_hz = TICK_HZ
         self._steps = round(1 / (TICK_HZ * cell.physics.timestep_s))
         self._touches = TouchReader(slots=len(self.slots), fixtures=self.fixtures, worlds=self.count)
-        self._room = True
+        self._sound = np.ones(self.count, bool)
 
     def put(self, scenarios: Mapping[int, Scenario]) -> None:
         """Put scenarios into some worlds."""
         self._worlds.put(scenarios)
+        self._sound[list(scenarios)] = True
 
     def command(self, joints_rad: Array, opening: Array) -> None:
         """Set the targets of all worlds."""
@@ -73,22 +77,18 @@ class IsaacLine:
         )
 
     def tick(self) -> None:
-        """Simulate one tick."""
+        """Simulate one tick; worlds that broke in it are emptied, so that they cost the others nothing."""
         self._worlds.advance(self._steps)
-        try:
-            self._worlds.require_room()
-            self._room = True
-        except ContactOverflow:
-            self._room = False
+        broken = self._worlds.broken().cpu().numpy()
+        self._sound = ~(broken | self._worlds.overflowed().cpu().numpy())
+        if broken.any():
+            self._worlds.clear(np.flatnonzero(broken).tolist())
 
     def state(self) -> LineState:
         """Return what all worlds do."""
         pose, velocity = self._worlds.slot_states()
         touches = self._touches.read()
         joint_pos, joint_vel = (_array(one) for one in (self._arms.joint_pos(), self._arms.joint_vel()))
-        finite = np.isfinite(joint_pos).all(axis=1) & np.isfinite(pose).all(axis=(1, 2))
-        with np.errstate(invalid="ignore"):
-            calm = (np.abs(velocity[:, :, :3]) < FASTEST_M_S).all(axis=(1, 2))
         return LineState(
             joint_pos=joint_pos,
             joint_vel=joint_vel,
@@ -100,9 +100,9 @@ class IsaacLine:
             body_touch=_array(touches.body).astype(bool),
             slot_fixture=_array(touches.fixture).astype(int),
             fixture_force=_array(touches.fixture_force_n),
-            sound=np.asarray(finite & calm & self._room),
+            sound=self._sound.copy(),
         )
 
 
 def _array(tensor: torch.Tensor) -> Array:
-    return tensor.detach().cpu().numpy().astype(float)
+    return tensor.detach().cpu().numpy()

@@ -10,7 +10,7 @@ import torch
 import warp as wp
 from isaaclab_newton.physics import NewtonManager
 
-from evaluator.isaac.stage import FIXED, SLOT
+from evaluator.isaac.prims import FIXED, SLOT
 
 NOTHING, FINGER, BODY = -3, -2, -1
 """What a shape belongs to besides slots (0, 1, …) and, after them, fixtures."""

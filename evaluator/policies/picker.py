@@ -100,11 +100,11 @@ class Picker:
                 axis, center = tried.axis[index, k], tried.center[index, k]
                 yaw = near_yaw(float(np.arctan2(axis[1], axis[0])), self._tool.yaw_rad)
                 opening = (tried.width_m[index, k] + 2 * GRASP.limits["play_m"]) / gripper.opening_m
-                tip = float(tried.tip_m[index, k])
-                point = ToolPoint(float(center[0]), float(center[1]), tip, yaw, float(min(1.0, opening)))
+                tool = float(tried.tip_m[index, k]) + gripper.tip_beyond_tcp_m
+                point = ToolPoint(float(center[0]), float(center[1]), tool, yaw, float(min(1.0, opening)))
                 lowest = float(posed.least(posed.corners[:, 2])[index])
                 away = np.hypot(point.x - self._tool.x, point.y - self._tool.y) + 0.05 * abs(yaw - self._tool.yaw_rad)
-                found.append((away + 10 * self._tries[item.name], Grasp(item.name, point, max(0.0, tip - lowest))))
+                found.append((away + 10 * self._tries[item.name], Grasp(item.name, point, max(0.0, tool - lowest))))
         return min(found, key=lambda one: one[0])[1] if found else None
 
     def _in_feed(self, truth: Truth) -> list[Item]:
@@ -139,7 +139,8 @@ class Picker:
         places = spots(box.size_m)
         spot = pose.apply(places[self._placed[name] % len(places)])
         self._placed[name] += 1
-        palm = box.wall_height_m - self._cell.robot.gripper.finger_depth_m + DROP_M
+        gripper = self._cell.robot.gripper
+        palm = box.wall_height_m - gripper.finger_depth_m + gripper.tip_beyond_tcp_m + DROP_M
         low = float(spot[2]) + max(grasp.below_m + DROP_M, palm)
         yaw = near_yaw(float(np.arctan2(pose.rotation[1, 1], pose.rotation[0, 1])), self._tool.yaw_rad)
         over = ToolPoint(float(spot[0]), float(spot[1]), low, yaw, 0.0)

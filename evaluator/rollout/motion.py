@@ -46,8 +46,7 @@ class Motion:
         positions, rotations = self._arm.tcp(joints_rad)
         base = self._arm.robot.pose_base_to_world
         local = (positions - base.position) @ base.rotation
-        turns = np.stack([quat_from_matrix(base.rotation.T @ rotation) for rotation in rotations])
-        return np.concatenate([local, turns], axis=1)
+        return np.concatenate([local, quat_from_matrix(base.rotation.T @ rotations)], axis=1)
 
     def _grow(self, worlds: int) -> None:
         """Make room for so many worlds; new ones stand at the robot's start."""

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluator.judging.job import Job
 from evaluator.judging.observed import Observed
 from evaluator.judging.success import item_ends, succeeds
-from evaluator.judging.trace import EndReason, Trace
+from evaluator.judging.trace import EndReason
 from evaluator.policies.actions import rest_actions
 from evaluator.policies.checked import Checked
 from evaluator.policies.chunks import ChunkBuffer
 from evaluator.policies.latency import Latency
 from evaluator.policy import Observation, Truth
+from evaluator.rollout.goals import Goals
 from evaluator.rollout.line import Line, LineState
+from evaluator.rollout.log import Log
 from evaluator.rollout.motion import Motion
-from evaluator.rollout.recorder import Recorder
+from evaluator.rollout.recorded import Recorded
 from scenegen.cell import Cell, Role
 from scenegen.errors import PolicyError
-from scenegen.geometry import Array
 from scenegen.parts.catalogue import Catalogue
 from scenegen.robot import Arm
 from scenegen.scenario import Scenario
@@ -32,6 +35,8 @@ SEEN_S = 1.5
 """How much of an episode is looked at for that [s]: longer than a part must lie still to count."""
 SPARE_S = 6.0
 """Time that an episode has beyond the takt of its targets [s]: the way to the first and from the last."""
+ALL = "*"
+"""In place of a camera's name: all cameras of the cell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +46,30 @@ class Finished:
     index: int
     """Number of the scenario in the order in which they were given."""
     scenario: Scenario
-    trace: Trace
+    recorded: Recorded
+    end: EndReason
     reason: str | None
     """Text of the error that ended it, if one did."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Seat:
+    """What a world plays."""
+
+    index: int
+    scenario: Scenario
+    job: Job
+    slots: NDArray[np.intp]
+    """Which slots its items are in, shape [n]."""
+    began: int
+    """Tick of its first sample."""
+    latencies: list[float]
+
+
 class Stream:
     """Runs a policy over scenarios.
+
+    Nothing that happens each tick loops over worlds; only what happens to an episode does.
 
     Args:
         line: The worlds.
@@ -64,11 +86,21 @@ class Stream:
         self._buffer = ChunkBuffer(line.count, policy.spec, numbers=policy.numbers)
         self._every = max(1, round(line.rate_hz / policy.spec.rate_hz))
         """Ticks of the line that an action lasts."""
-        self._recorders: dict[int, Recorder] = {}
-        self._began: dict[int, tuple[int, int]] = {}
-        """Index of the scenario and tick at which each busy world began."""
+        wanted = policy.spec.cameras
+        self._cameras = tuple(one.name for one in cell.cameras) if wanted == (ALL,) else wanted
+        self._seats: dict[int, _Seat] = {}
+        self._log, self._goals = Log(), Goals(line.count, line.slots)
+        self._rows = {name: row for row, name in enumerate(line.slots)}
+        self._busy = np.zeros(line.count, bool)
+        self._began, self._until = np.zeros(line.count, int), np.zeros(line.count, int)
+        """Ticks at which the episodes of busy worlds began and have to end."""
         self._failed: dict[int, PolicyError] = {}
         self._tick = 0
+
+    @property
+    def playing(self) -> list[Scenario]:
+        """The scenarios that worlds play now."""
+        return [seat.scenario for seat in self._seats.values()]
 
     def run(self, scenarios: Iterator[tuple[int, Scenario]], *, ticked: Callable[[int], None]) -> Iterator[Finished]:
         """Yield episodes in the order in which they end.
@@ -77,61 +109,69 @@ class Stream:
             scenarios: Number and scenario.
             ticked: Told after each tick of the worlds how many are busy.
         """
-        state = self._fill(scenarios, self._line.state())
+        state = self._line.state()
+        self._log.add(self._tick, state)
+        state = self._fill(scenarios, state)
         actions = np.zeros((self._line.count, self._policy.numbers), np.float32)
-        while self._recorders:
-            if self._tick % self._every == 0:
+        while self._seats:
+            first = self._tick % self._every == 0
+            if first:
                 self._ask(state)
                 actions = self._buffer.step()
-            self._line.command(*self._motion.targets(actions, first=self._tick % self._every == 0))
+            self._line.command(*self._motion.targets(actions, first=first))
             self._line.tick()
             self._tick += 1
             state = self._line.state()
-            for world, recorder in self._recorders.items():
-                recorder.add((self._tick - self._began[world][1]) / self._line.rate_hz, state)
-            ticked(len(self._recorders))
-            ends = {world: self._end(world, state) for world in sorted(self._recorders)}
-            ended = [(world, end) for world, end in ends.items() if end is not None]
-            yield from [self._finish(world, end) for world, end in ended]
+            self._log.add(self._tick, state)
+            ticked(len(self._seats))
+            ended = self._ends(state)
+            yield from [self._finish(world, end) for world, end in ended.items()]
             if ended:
                 state = self._fill(scenarios, state)
+                self._log.forget(min((seat.began for seat in self._seats.values()), default=self._tick))
 
     def _fill(self, scenarios: Iterator[tuple[int, Scenario]], state: LineState) -> LineState:
         """Give idle worlds their next scenarios; returns what they show then."""
         taken: dict[int, Scenario] = {}
-        for world in range(self._line.count):
-            if world in self._recorders:
-                continue
+        for world in np.flatnonzero(~self._busy).tolist():
             given = next(scenarios, None)
             if given is None:
                 break
             index, taken[world] = given
-            self._began[world] = (index, self._tick)
-            self._recorders[world] = Recorder(world, taken[world], slots=self._line.slots, fixtures=self._line.fixtures)
+            self._seat(world, index, taken[world])
         if not taken:
             return state
         self._line.put(taken)
         worlds = sorted(taken)
         state = self._line.state()
-        for world in worlds:
-            self._recorders[world].add(0.0, state)
-        group = self._group(worlds, state)
-        self._buffer.reset(worlds, rest_actions(self._policy.spec.action, group))
-        self._motion.reset(worlds, state.joint_pos[worlds])
+        self._log.replace(self._tick, worlds, state)
+        self._buffer.reset(worlds, rest_actions(self._policy.spec.action, self._group(worlds, state)))
+        self._motion.reset(worlds, state.joint_pos[worlds].astype(float))
         self._latency.reset(worlds)
-        self._policy.reset(worlds, [taken[world].task.instruction for world in worlds])
+        try:
+            self._policy.reset(worlds, [taken[world].task.instruction for world in worlds])
+        except PolicyError as error:
+            self._failed |= dict.fromkeys(worlds, error)
         return state
+
+    def _seat(self, world: int, index: int, scenario: Scenario) -> None:
+        job = Job.of(scenario, self._cell, self._parts)
+        slots = np.array([self._rows[name] for name in job.items], np.intp)
+        self._seats[world] = _Seat(index, scenario, job, slots, self._tick, [])
+        self._goals.set(world, job)
+        self._busy[world], self._began[world] = True, self._tick
+        self._until[world] = self._tick + np.ceil(allowed_s(scenario, self._cell) * self._line.rate_hz)
 
     def _ask(self, state: LineState) -> None:
         """Ask the policy for the worlds whose chunk is used up."""
-        due = self._buffer.due()
-        worlds = [world for world in sorted(self._recorders) if due[world]]
+        due = self._buffer.due() & self._busy
+        worlds = [world for world in np.flatnonzero(due).tolist() if world not in self._failed]
         if not worlds:
             return
         answer = self._policy.act(self._observe(worlds, state))
         seconds = self._latency.seconds(worlds, answer.seconds)
-        for row, world in enumerate(worlds):
-            self._recorders[world].latencies.append(float(answer.seconds[row]))
+        for world, took in zip(worlds, answer.seconds.tolist(), strict=True):
+            self._seats[world].latencies.append(took)
         good = answer.usable
         kept = [world for world, fine in zip(worlds, good, strict=True) if fine]
         if kept:
@@ -139,19 +179,26 @@ class Stream:
         self._failed |= answer.errors
 
     def _observe(self, worlds: list[int], state: LineState) -> Observation:
-        recorders = [self._recorders[world] for world in worlds]
+        seats = [self._seats[world] for world in worlds]
         truth = None
         if self._policy.spec.truth:
-            truth = tuple(Truth(one.scenario, one.item_poses()) for one in recorders)
+            poses = [
+                state.slot_pose[world, seat.slots].astype(float) for world, seat in zip(worlds, seats, strict=True)
+            ]
+            truth = tuple(
+                Truth(seat.scenario, dict(zip(seat.job.items, rows, strict=True)))
+                for seat, rows in zip(seats, poses, strict=True)
+            )
         return Observation(
             worlds=tuple(worlds),
-            instructions=tuple(one.scenario.task.instruction for one in recorders),
+            instructions=tuple(seat.scenario.task.instruction for seat in seats),
             policy=self._group(worlds, state),
+            camera_obs=self._line.images(worlds, self._cameras) if self._cameras else {},
             truth=truth,
         )
 
-    def _group(self, worlds: list[int], state: LineState) -> dict[str, Array]:
-        joints = state.joint_pos[worlds]
+    def _group(self, worlds: Sequence[int], state: LineState) -> dict[str, Any]:
+        joints = state.joint_pos[worlds].astype(float)
         return {
             "joint_pos": joints,
             "joint_vel": state.joint_vel[worlds],
@@ -159,29 +206,45 @@ class Stream:
             "tcp_pose": self._motion.tcp_in_base(joints),
         }
 
-    def _end(self, world: int, state: LineState) -> EndReason | None:
-        """Tell whether a world's episode is over, and why."""
-        recorder = self._recorders[world]
-        if not state.sound[world]:
-            return EndReason.PHYSICS_INVALID
-        if world in self._failed:
-            return EndReason.POLICY_ERROR
+    def _ends(self, state: LineState) -> dict[int, EndReason]:
+        """Tell which episodes are over, and why."""
+        ended: dict[int, EndReason] = {}
+        late = np.flatnonzero(self._busy & (self._tick >= self._until)).tolist()
+        ended |= dict.fromkeys(late, EndReason.TIMEOUT)
         look = max(1, round(LOOK_EVERY_S * self._line.rate_hz))
-        if (self._tick - self._began[world][1]) % look == 0 and self._sorted(recorder):
-            return EndReason.DONE
-        if recorder.seconds >= allowed_s(recorder.scenario, self._cell):
-            return EndReason.TIMEOUT
-        return None
+        looked = self._busy & ((self._tick - self._began) % look == 0)
+        if looked.any():
+            near = np.flatnonzero(looked & self._goals.near(state)).tolist()
+            ended |= {world: EndReason.DONE for world in near if self._sorted(world)}
+        ended |= dict.fromkeys((world for world in self._failed if world in self._seats), EndReason.POLICY_ERROR)
+        ended |= dict.fromkeys(np.flatnonzero(self._busy & ~state.sound).tolist(), EndReason.PHYSICS_INVALID)
+        return dict(sorted(ended.items()))
 
-    def _sorted(self, recorder: Recorder) -> bool:
-        job = Job.of(recorder.scenario, self._cell, self._parts)
-        return succeeds(item_ends(Observed.of(recorder.trace(EndReason.DONE, self._arm, last_s=SEEN_S), job)))
+    def _sorted(self, world: int) -> bool:
+        """Judge exactly whether everything lies where it belongs."""
+        seat = self._seats[world]
+        recent = max(seat.began + 1, self._tick - round(SEEN_S * self._line.rate_hz))
+        recorded = self._recorded(seat, world, (seat.began, seat.began), (recent, self._tick))
+        return succeeds(item_ends(Observed.of(recorded.trace(EndReason.DONE, self._arm), seat.job)))
 
     def _finish(self, world: int, end: EndReason) -> Finished:
-        recorder, (index, _) = self._recorders.pop(world), self._began.pop(world)
+        seat = self._seats.pop(world)
+        self._busy[world] = False
         error = self._failed.pop(world, None)
-        reason = str(error) if error else None
-        return Finished(index, recorder.scenario, recorder.trace(end, self._arm), reason)
+        recorded = self._recorded(seat, world, (seat.began, self._tick))
+        return Finished(seat.index, seat.scenario, recorded, end, str(error) if error else None)
+
+    def _recorded(self, seat: _Seat, world: int, *spans: tuple[int, int]) -> Recorded:
+        """Cut spans of ticks out of the log."""
+        pieces = [self._log.cut(world, seat.slots, first, last) for first, last in spans]
+        ticks = np.concatenate([np.arange(first, last + 1) for first, last in spans]) - seat.began
+        return Recorded(
+            items=seat.job.items,
+            fixtures=self._line.fixtures,
+            time_s=ticks / self._line.rate_hz,
+            arrays={name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]},
+            latency_s=tuple(seat.latencies),
+        )
 
 
 def allowed_s(scenario: Scenario, cell: Cell) -> float:

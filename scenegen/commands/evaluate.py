@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import time
 from collections.abc import Iterator
-from typing import Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from evaluator.judging.episode import Episode, EpisodeKey
+from evaluator.judging.episode import Episode
 from evaluator.judging.estimate import Estimate
-from evaluator.judging.job import Job
-from evaluator.judging.judge import judge
 from evaluator.judging.scorecard import Scorecard, score
-from evaluator.policies.action_range import ActionRange
-from evaluator.policies.checked import Checked
-from evaluator.policies.context import PolicyContext
-from evaluator.policies.latency import parse_latency
-from evaluator.policies.registry import make_policy
+from evaluator.judging.stability import flip_rate
+from evaluator.rollout.attempts import Attempts
 from evaluator.rollout.run import Run
-from evaluator.rollout.stream import Stream
+from evaluator.rollout.runner import Runner, Setting, Task
+from evaluator.rollout.simulators import Simulator
 from library.commit import MAIN
 from library.layers import Layers
-from library.row import Row
 from library.snapshot import Snapshot
-from library.tables import EPISODES, RUNS, Columns
-from library.versioned import Changes, Signature, VersionedLibrary
-from scenegen.cell import Cell
+from library.tables import EPISODES
+from scenegen.commands.episode_progress import EpisodeProgress
 from scenegen.commands.exits import EXIT_FINDINGS
 from scenegen.commands.opened import LIBRARY, VERSION, open_version
-from scenegen.commands.progress import SceneProgress, progress_style
-from scenegen.errors import InvalidOption, LibraryError, MissingExtra
-from scenegen.parts.catalogue import Catalogue
-from scenegen.scenario import Scenario
+from scenegen.commands.progress import progress_style
+from scenegen.errors import InvalidOption, LibraryError
 from scenegen.streams import stream
-
-PUBLISH_EVERY_S = 10.0
-"""Time between commits of episodes [s]: what a kill can cost."""
 
 app = typer.Typer()
 
@@ -49,17 +35,23 @@ app = typer.Typer()
 def evaluate(
     library: str = LIBRARY,
     version: str = VERSION,
-    policy: str = typer.Option(..., help="oracle, noop, random, python:MODULE:ATTR, openpi:ws://…, groot:tcp://…"),
+    policy: str = typer.Option(
+        ..., help="oracle, vision, noop, random, python:MODULE:ATTR, openpi:ws://…, groot:tcp://…"
+    ),
     n: int = typer.Option(0, min=0, help="Most scenes; 0 takes all."),
     where: str = typer.Option("", help="A condition in SQL, for example \"axis = 'lighting' AND level >= 3\"."),
+    simulator: Simulator = typer.Option(
+        Simulator.NEWTON.value, help="newton (Isaac Lab), or kinematic: no physics, a dry run in seconds."
+    ),
     num_envs: int = typer.Option(4, min=1, help="Worlds that run side by side."),
     device: str = typer.Option("cpu", help="cpu, or cuda:0."),
     latency: str = typer.Option("measured", help="measured, seconds, or a file with a target device's times."),
+    repeats: int = typer.Option(1, min=1, help="How often each scene is rolled out; the first counts."),
     seed: int = typer.Option(0, help="For policies that draw numbers, and for latencies."),
     branch: str = typer.Option(MAIN, help="Branch that the episodes are committed to."),
     as_json: bool = typer.Option(False, "--json", help="Progress and scorecard as JSON."),
 ) -> None:
-    """Roll a policy out in Isaac Lab, every scene once; run it again to continue.
+    """Roll a policy out, every scene once; run it again to continue.
 
     Episodes are committed to the library as they end. Exit code 1 if so many are missing that the run shows nothing.
     """
@@ -67,30 +59,31 @@ def evaluate(
     chosen = [row for row in snapshot.rows(where=where or None)][: n or None]
     if not chosen or snapshot.commit is None:
         raise InvalidOption("--where", where, "a condition that some scenes of the version meet")
-    frames = {row.frame for row in chosen}
-    if len(frames) > 1:
-        raise LibraryError(str(store.folder), f"the scenes are of {len(frames)} cells", "choose those of one: --where")
+    if (cells := len({row.frame for row in chosen})) > 1:
+        raise LibraryError(str(store.folder), f"the scenes are of {cells} cells", "choose those of one: --where")
     cell, parts = Layers(store, snapshot).cell_and_parts(chosen[0])
-    run = Run.here(policy=policy, version=snapshot.commit.content_id, latency=latency, seed=seed, device=device)
-    known = {episode.key.scenario_id: episode for episode in episodes_of(store.at(branch), run)}
-    left = [row for row in chosen if row.scenario_id not in known]
-    found = dict(known)
+    run = Run.here(
+        policy=policy, version=snapshot.commit.content_id, latency=latency, seed=seed, device=device,
+        simulator=simulator.versions,
+    )  # fmt: skip
+    attempts = Attempts(run.content_id, seed=seed, repeats=repeats, episodes=episodes_of(store.at(branch), run))
+    left = [(row, key) for row in chosen for key in attempts.missing(row.scenario_id)]
     if left:
-        context = PolicyContext(cell, parts, seed)
-        made = make_policy(policy, context)
-        checked = Checked(made, ActionRange.of(made.spec.action, cell.robot))
-        try:
-            rollout = _Rollout(store, snapshot, run, cell, parts, branch=branch)
-            rollout.roll(
-                checked, left, worlds=min(num_envs, len(left)), device=device, latency=latency, as_json=as_json
-            )
-            found |= rollout.episodes
-        finally:
-            checked.close()
+        setting = Setting(cell, parts, simulator.lines(cell, parts, device=device), num_envs)
+        tasks = (Task(snapshot.scenario(row), key) for row, key in left)
+        total = len(chosen) * repeats
+        with EpisodeProgress(total, done=total - len(left), style=progress_style(as_json)) as progress:
+            runner = Runner(store, branch=branch, setting=setting, say=progress.say, ticked=progress.tick)
+            for episode in runner.roll(run, tasks, len(left)):
+                attempts.add(episode)
+                progress.ended(episode)
+    found = attempts.of(row.scenario_id for row in chosen)
     origins = {row.scenario_id: row.provenance for row in chosen}
-    episodes = [found[row.scenario_id] for row in chosen if row.scenario_id in found]
-    card = score(episodes, origins, cell.limits, rng=stream(seed, "scorecard"))
+    card = score(found, origins, cell.limits, rng=stream(seed, "scorecard"))
+    flips = flip_rate(attempts.ranked(0), attempts.ranked(1)) if repeats > 1 else None
     _print(run, card, as_json=as_json)
+    if flips is not None:
+        typer.echo(f"outcomes that flip when a scene is rolled out again: {flips}", err=as_json)
     if card.refusal:
         raise typer.Exit(EXIT_FINDINGS)
 
@@ -100,56 +93,6 @@ def episodes_of(snapshot: Snapshot, run: Run) -> Iterator[Episode]:
     for batch in snapshot.table(EPISODES.name).batches(where=f"run_id = '{run.content_id}'"):
         for columns in batch.to_pylist():
             yield Episode.of(columns)
-
-
-class _Rollout:
-    """Rolls scenes out and commits what they gave."""
-
-    def __init__(
-        self, store: VersionedLibrary, snapshot: Snapshot, run: Run, cell: Cell, parts: Catalogue, *, branch: str
-    ) -> None:
-        self._store, self._snapshot, self._run, self._branch = store, snapshot, run, branch
-        self._cell, self._parts = cell, parts
-        self._waiting: list[Columns] = []
-        self._published = time.monotonic()
-        self.episodes: dict[str, Episode] = {}
-
-    def roll(self, policy: Checked, rows: list[Row], *, worlds: int, device: str, latency: str, as_json: bool) -> None:
-        typer.echo(f"building {worlds} worlds on {device}: the first time takes minutes", err=True)
-        opened = _isaac().open_line(self._cell, self._parts, count=worlds, device=device)
-        scenarios = ((index, self._snapshot.scenario(row)) for index, row in enumerate(rows))
-        with opened as line, SceneProgress(len(rows), done=0, style=progress_style(as_json)) as progress:
-            delay = parse_latency(latency, seed=self._run.seed)
-            streamed = Stream(line, policy, self._cell, self._parts, latency=delay)
-            try:
-                for finished in streamed.run(scenarios, ticked=lambda busy: None):
-                    episode = self._judged(finished.scenario, finished.trace, finished.reason)
-                    self.episodes[finished.scenario.id] = episode
-                    self._waiting.append(episode.columns())
-                    progress.add_index(kept=True, rejected=0)
-                    if time.monotonic() > self._published + PUBLISH_EVERY_S:
-                        self._publish()
-            finally:
-                self._publish()
-
-    def _judged(self, scenario: Scenario, trace: Any, reason: str | None) -> Episode:
-        key = EpisodeKey(run_id=self._run.content_id, scenario_id=scenario.id, seed=self._run.seed)
-        return judge(trace, Job.of(scenario, self._cell, self._parts), key, reason=reason)
-
-    def _publish(self) -> None:
-        if self._waiting:
-            rows: dict[str, list[Columns]] = {EPISODES.name: self._waiting, RUNS.name: [self._run.columns()]}
-            message = f"evaluate {self._run.policy}: {len(self._waiting)} episodes"
-            self._store.publish(Changes(rows=rows), Signature.here(message), branch=self._branch)
-            self._waiting, self._published = [], time.monotonic()
-
-
-def _isaac() -> Any:
-    """Load what needs Isaac Lab."""
-    try:
-        return importlib.import_module("evaluator.isaac.line")
-    except ModuleNotFoundError as error:
-        raise MissingExtra("Rolling out", "isaac") from error
 
 
 def _print(run: Run, card: Scorecard, *, as_json: bool) -> None:
