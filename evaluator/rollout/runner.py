@@ -91,6 +91,8 @@ class Runner:
             PolicyError: The policy cannot be built or reached.
             OutOfMemory: Not even one world fits into memory.
         """
+        if not total:
+            return
         setting = self._setting
         made = make_policy(run.policy, PolicyContext(setting.cell, setting.parts, run.seed))
         worlds, left = max(1, min(setting.worlds, total)), iter(tasks)

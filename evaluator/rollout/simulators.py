@@ -6,7 +6,6 @@ import importlib
 import importlib.metadata
 from contextlib import nullcontext
 from enum import StrEnum
-from functools import partial
 
 from evaluator.rollout.kinematic import KinematicLine
 from evaluator.rollout.roomy import Lines
@@ -26,6 +25,10 @@ class Simulator(StrEnum):
     """Isaac Lab with Newton's physics."""
     KINEMATIC = "kinematic"
     """No physics: a dry run in seconds."""
+    PHYSX = "physx"
+    """Isaac Lab with PhysX, of a full Isaac Sim."""
+    OVPHYSX = "ovphysx"
+    """Isaac Lab with the PhysX that comes alone."""
 
     @property
     def versions(self) -> dict[str, str]:
@@ -50,7 +53,8 @@ class Simulator(StrEnum):
             device: `cpu` or `cuda:0`.
 
         Raises:
-            MissingExtra: It is not installed.
+            MissingExtra: Isaac Lab is not installed.
+            InvalidOption: This back end of it is not installed, or cannot be used.
         """
         if self is Simulator.KINEMATIC:
             return lambda count: nullcontext(KinematicLine(cell, parts, count=count))
@@ -58,4 +62,5 @@ class Simulator(StrEnum):
             isaac = importlib.import_module("evaluator.isaac.line")
         except ModuleNotFoundError as error:
             raise MissingExtra("Rolling out", "isaac") from error
-        return lambda count: partial(isaac.open_line, cell, parts, device=device)(count=count)
+        isaac.require_backend(self.value)
+        return lambda count: isaac.open_line(cell, parts, count=count, device=device, backend=self.value)
