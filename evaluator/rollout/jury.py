@@ -8,9 +8,10 @@ import signal
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from evaluator.judging.episode import Episode, EpisodeKey
 from evaluator.judging.job import Job
@@ -41,6 +42,14 @@ class Judge:
         return judge(trace, Job.of(finished.scenario, self.cell, self.parts), key, reason=finished.reason)
 
 
+class _Case(NamedTuple):
+    """An episode that waits for its verdict."""
+
+    finished: Finished
+    key: EpisodeKey
+    future: Future[Episode]
+
+
 class Jury:
     """Several judges; use as a context.
 
@@ -52,7 +61,7 @@ class Jury:
     def __init__(self, judge: Judge, *, processes: int) -> None:
         self._judge, self._processes = judge, processes
         self._done: deque[Episode] = deque()
-        self._waiting: deque[Future[Episode]] = deque()
+        self._waiting: deque[_Case] = deque()
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> Self:
@@ -75,12 +84,15 @@ class Jury:
 
     def add(self, finished: Finished, key: EpisodeKey) -> None:
         """Hand over an episode; waits where too many wait already."""
-        if self._pool is None:
-            self._done.append(self._judge(finished, key))
-            return
-        if len(self._waiting) >= WAITING * self._processes:
-            self._done.append(self._waiting.popleft().result())
-        self._waiting.append(self._pool.submit(_judged, finished, key))
+        if len(self._waiting) >= WAITING * max(self._processes, 1):
+            self._done.append(self._verdict(self._waiting.popleft()))
+        try:
+            if self._pool is not None:
+                self._waiting.append(_Case(finished, key, self._pool.submit(_judged, finished, key)))
+                return
+        except BrokenProcessPool:
+            self._pool = None
+        self._done.append(self._judge(finished, key))
 
     def judged(self, *, wait: bool = False) -> Iterator[Episode]:
         """Yield the episodes that were judged since the last call.
@@ -88,10 +100,18 @@ class Jury:
         Args:
             wait: Also wait for those that are still being judged.
         """
-        while self._waiting and (wait or self._waiting[0].done()):
-            self._done.append(self._waiting.popleft().result())
+        while self._waiting and (wait or self._waiting[0].future.done()):
+            self._done.append(self._verdict(self._waiting.popleft()))
         while self._done:
             yield self._done.popleft()
+
+    def _verdict(self, case: _Case) -> Episode:
+        """Wait for a verdict; where a process was ended from outside, judge here: an episode is never lost for that."""
+        try:
+            return case.future.result()
+        except BrokenProcessPool:
+            self._pool = None
+            return self._judge(case.finished, case.key)
 
 
 def judges(worlds: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,12 +40,18 @@ class _Block:
 
 
 class Log:
-    """Keeps the states of all worlds for as long as an episode may ask for them."""
+    """Keeps the states of all worlds for as long as an episode may ask for them.
+
+    New memory costs up to a hundred times what is written into it, when it is touched for the first time. So the arrays
+    of forgotten blocks are used again, and while there are none, the next block's are touched by another thread.
+    """
 
     def __init__(self) -> None:
         self._blocks: deque[_Block] = deque()
         self._free: list[dict[str, Any]] = []
-        """Arrays of forgotten blocks: new memory costs more than what is written into it."""
+        """Arrays of forgotten blocks."""
+        self._maker = ThreadPoolExecutor(1, thread_name_prefix="memory for recordings")
+        self._coming: Future[dict[str, Any]] | None = None
 
     def add(self, tick: int, state: LineState) -> None:
         """Record a tick; ticks come in order.
@@ -54,10 +61,18 @@ class Log:
             state: What all worlds do.
         """
         if not self._blocks or tick >= self._blocks[-1].start + BLOCK:
-            self._blocks.append(_Block(tick, self._free.pop() if self._free else _room(state)))
+            self._blocks.append(_Block(tick, self._arrays(state)))
         block = self._blocks[-1]
         for name, values in block.arrays.items():
             values[tick - block.start] = getattr(state, name)
+
+    def _arrays(self, state: LineState) -> dict[str, Any]:
+        """Return the arrays of a new block, and see to it that there are some for the next one."""
+        if self._free:
+            return self._free.pop()
+        arrays = self._coming.result() if self._coming else _room(state)
+        self._coming = self._maker.submit(_room, state)
+        return arrays
 
     def replace(self, tick: int, worlds: Sequence[int], state: LineState) -> None:
         """Record the last tick anew for worlds that begin another episode with it.
@@ -96,6 +111,6 @@ class Log:
 
 
 def _room(state: LineState) -> dict[str, Any]:
-    """Make the arrays of a block: numbers take half as much as they do in the making."""
+    """Make the arrays of a block, and touch them: numbers take half as much as they do in the making."""
     states = {name: getattr(state, name) for name in FIELDS}
-    return {name: np.empty((BLOCK, *one.shape), _KIND[one.dtype.kind]) for name, one in states.items()}
+    return {name: np.full((BLOCK, *one.shape), 0, _KIND[one.dtype.kind]) for name, one in states.items()}

@@ -27,8 +27,8 @@ class Recorded:
     """Simulated time since the scenario was put [s], shape [t]."""
     arrays: dict[str, Any]
     """By the names that `Trace` has, in the simulator's precision."""
-    latency_s: tuple[float, ...]
-    """How long each call of the policy took [s], in order."""
+    latency_s: Array
+    """How long each call of the policy took [s], in order, shape [calls]."""
 
     def trace(self, end: EndReason, arm: Arm) -> Trace:
         """Return it as a trace.
@@ -45,6 +45,6 @@ class Recorded:
             time_s=self.time_s,
             tcp_pose=np.concatenate([positions, quat_from_matrix(rotations)], axis=1),
             fixtures=self.fixtures,
-            latency_s=np.array(self.latency_s),
+            latency_s=self.latency_s,
             **arrays,
         )

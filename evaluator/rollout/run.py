@@ -19,7 +19,7 @@ class Run(Record):
     policy: str
     """As it was asked for."""
     version: str
-    """Content id of the library's commit."""
+    """Content id of the library's commit that last changed its scenes (see `scene_set`)."""
     latency: str
     """How the policy's thinking was counted, as it was asked for."""
     seed: int

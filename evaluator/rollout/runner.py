@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from evaluator.rollout.watched import LIMIT_S, WatchedLine
 from library.tables import EPISODES, RUNS, Columns
 from library.versioned import Changes, Signature, VersionedLibrary
 from scenegen.cell import Cell
+from scenegen.errors import PolicyError
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Scenario
 
@@ -94,10 +95,9 @@ class Runner:
         if not total:
             return
         setting = self._setting
-        made = make_policy(run.policy, PolicyContext(setting.cell, setting.parts, run.seed))
         worlds, left = max(1, min(setting.worlds, total)), iter(tasks)
         with (
-            closing(Checked(made, ActionRange.of(made.spec.action, setting.cell.robot))) as policy,
+            self._policy(run) as policy,
             Jury(Judge(setting.cell, setting.parts), processes=judges(worlds)) as jury,
         ):
             while worlds:
@@ -113,6 +113,19 @@ class Runner:
                     kept = self._publish(run)
                 yield from kept
 
+    @contextmanager
+    def _policy(self, run: Run) -> Iterator[Checked]:
+        """Build the policy; that one which stalled cannot be closed does not spoil what it did before."""
+        made = make_policy(run.policy, PolicyContext(self._setting.cell, self._setting.parts, run.seed))
+        policy = Checked(made, ActionRange.of(made.spec.action, self._setting.cell.robot))
+        try:
+            yield policy
+        finally:
+            try:
+                policy.close()
+            except PolicyError as error:
+                self._say(f"it was not closed: {error}")
+
     def _stream(
         self, run: Run, policy: Checked, jury: Jury, tasks: Iterator[Task], taken: dict[int, Task], worlds: int
     ) -> Iterator[Episode]:
@@ -125,7 +138,9 @@ class Runner:
                 yield index, task.scenario
 
         with roomy(setting.lines, worlds, say=self._say) as opened:
-            line = WatchedLine(opened, lambda took: self._hung(run, list(taken.values()), took), limit_s=self._limit_s)
+            line = WatchedLine(
+                opened, lambda took: self._hung(run, jury, list(taken.values()), took), limit_s=self._limit_s
+            )
             delay = parse_latency(run.latency, seed=run.seed)
             stream = Stream(line, policy, setting.cell, setting.parts, latency=delay)
             with closing(line):
@@ -145,9 +160,10 @@ class Runner:
             self._store.publish(Changes(rows=rows), Signature.here(message), branch=self._branch)
         return kept
 
-    def _hung(self, run: Run, lost: list[Task], took_s: float) -> None:
+    def _hung(self, run: Run, jury: Jury, lost: list[Task], took_s: float) -> None:
         """Keep what there is and end the process: a call that hangs cannot be stopped from within."""
         reason = f"the simulator did not come back within {took_s:.0f} s"
+        self._waiting += jury.judged(wait=True)
         self._waiting += [Episode.lost(task.key, reason) for task in lost]
         kept = len(self._publish(run))
         sys.stderr.write(f"scenegen: {reason} - {kept} episodes are kept; run the same command again to continue\n")

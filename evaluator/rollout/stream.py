@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,9 @@ from evaluator.policies.checked import Checked
 from evaluator.policies.chunks import ChunkBuffer
 from evaluator.policies.latency import Latency
 from evaluator.policy import Observation, Truth
+from evaluator.rollout.calls import Calls
 from evaluator.rollout.goals import Goals
+from evaluator.rollout.lazy import Lazy
 from evaluator.rollout.line import Line, LineState
 from evaluator.rollout.log import Log
 from evaluator.rollout.motion import Motion
@@ -63,13 +65,13 @@ class _Seat:
     """Which slots its items are in, shape [n]."""
     began: int
     """Tick of its first sample."""
-    latencies: list[float]
 
 
 class Stream:
     """Runs a policy over scenarios.
 
-    Nothing that happens each tick loops over worlds; only what happens to an episode does.
+    Nothing that happens each tick loops over worlds; only what happens to an episode does, and showing a policy the
+    truth. What happens in a world depends on its scenario alone: its ticks are counted from its episode's beginning.
 
     Args:
         line: The worlds.
@@ -77,6 +79,9 @@ class Stream:
         cell: The cell.
         parts: Its parts.
         latency: How long the policy thinks, as the worlds see it.
+
+    Raises:
+        PolicyError: The policy wants to act more often than the worlds tick.
     """
 
     def __init__(self, line: Line, policy: Checked, cell: Cell, parts: Catalogue, *, latency: Latency) -> None:
@@ -84,8 +89,10 @@ class Stream:
         self._arm = Arm(cell.robot)
         self._motion = Motion(self._arm, policy.spec)
         self._buffer = ChunkBuffer(line.count, policy.spec, numbers=policy.numbers)
-        self._every = max(1, round(line.rate_hz / policy.spec.rate_hz))
-        """Ticks of the line that an action lasts."""
+        if policy.spec.rate_hz > line.rate_hz:
+            reason = f"{policy.spec.rate_hz:g} actions a second"
+            raise PolicyError(policy.spec.name, reason, f"at most {line.rate_hz:g}, as often as the worlds tick")
+        self._calls = Calls(line.count)
         wanted = policy.spec.cameras
         self._cameras = tuple(one.name for one in cell.cameras) if wanted == (ALL,) else wanted
         self._seats: dict[int, _Seat] = {}
@@ -95,6 +102,8 @@ class Stream:
         self._began, self._until = np.zeros(line.count, int), np.zeros(line.count, int)
         """Ticks at which the episodes of busy worlds began and have to end."""
         self._failed: dict[int, PolicyError] = {}
+        self._faulty = np.zeros(line.count, bool)
+        """Worlds in which the policy failed, shape [w]."""
         self._tick = 0
 
     @property
@@ -114,10 +123,10 @@ class Stream:
         state = self._fill(scenarios, state)
         actions = np.zeros((self._line.count, self._policy.numbers), np.float32)
         while self._seats:
-            first = self._tick % self._every == 0
-            if first:
-                self._ask(state)
-                actions = self._buffer.step()
+            first = self._busy & self._acts()
+            if first.any():
+                self._ask(first, state)
+                actions[first] = self._buffer.step(first)[first]
             self._line.command(*self._motion.targets(actions, first=first))
             self._line.tick()
             self._tick += 1
@@ -129,6 +138,11 @@ class Stream:
             if ended:
                 state = self._fill(scenarios, state)
                 self._log.forget(min((seat.began for seat in self._seats.values()), default=self._tick))
+
+    def _acts(self) -> NDArray[np.bool_]:
+        """Tell in which worlds an action begins with this tick, shape [w]; rates need not divide each other."""
+        age, share = self._tick - self._began, self._policy.spec.rate_hz / self._line.rate_hz
+        return (np.floor(age * share + 1e-9) > np.floor((age - 1) * share + 1e-9)) | (age == 0)
 
     def _fill(self, scenarios: Iterator[tuple[int, Scenario]], state: LineState) -> LineState:
         """Give idle worlds their next scenarios; returns what they show then."""
@@ -147,36 +161,39 @@ class Stream:
         self._log.replace(self._tick, worlds, state)
         self._buffer.reset(worlds, rest_actions(self._policy.spec.action, self._group(worlds, state)))
         self._motion.reset(worlds, state.joint_pos[worlds].astype(float))
-        self._latency.reset(worlds)
+        self._latency.reset(worlds, [taken[world].id for world in worlds])
         try:
             self._policy.reset(worlds, [taken[world].task.instruction for world in worlds])
         except PolicyError as error:
-            self._failed |= dict.fromkeys(worlds, error)
+            self._fail(dict.fromkeys(worlds, error))
         return state
 
     def _seat(self, world: int, index: int, scenario: Scenario) -> None:
         job = Job.of(scenario, self._cell, self._parts)
         slots = np.array([self._rows[name] for name in job.items], np.intp)
-        self._seats[world] = _Seat(index, scenario, job, slots, self._tick, [])
+        self._seats[world] = _Seat(index, scenario, job, slots, self._tick)
+        self._calls.reset(world)
         self._goals.set(world, job)
         self._busy[world], self._began[world] = True, self._tick
         self._until[world] = self._tick + np.ceil(allowed_s(scenario, self._cell) * self._line.rate_hz)
 
-    def _ask(self, state: LineState) -> None:
-        """Ask the policy for the worlds whose chunk is used up."""
-        due = self._buffer.due() & self._busy
-        worlds = [world for world in np.flatnonzero(due).tolist() if world not in self._failed]
-        if not worlds:
+    def _ask(self, first: NDArray[np.bool_], state: LineState) -> None:
+        """Ask the policy for the worlds whose chunk is used up, of those in which an action begins."""
+        rows = np.flatnonzero(self._buffer.due() & first & ~self._faulty)
+        if not len(rows):
             return
+        worlds = rows.tolist()
         answer = self._policy.act(self._observe(worlds, state))
         seconds = self._latency.seconds(worlds, answer.seconds)
-        for world, took in zip(worlds, answer.seconds.tolist(), strict=True):
-            self._seats[world].latencies.append(took)
+        self._calls.add(worlds, answer.seconds)
         good = answer.usable
-        kept = [world for world, fine in zip(worlds, good, strict=True) if fine]
-        if kept:
-            self._buffer.put(kept, answer.chunks[good], latency_s=seconds[good])
-        self._failed |= answer.errors
+        if good.any():
+            self._buffer.put(rows[good].tolist(), answer.chunks[good], latency_s=seconds[good])
+        self._fail(answer.errors)
+
+    def _fail(self, errors: Mapping[int, PolicyError]) -> None:
+        self._failed |= errors
+        self._faulty[list(errors)] = True
 
     def _observe(self, worlds: list[int], state: LineState) -> Observation:
         seats = [self._seats[world] for world in worlds]
@@ -197,14 +214,14 @@ class Stream:
             truth=truth,
         )
 
-    def _group(self, worlds: Sequence[int], state: LineState) -> dict[str, Any]:
+    def _group(self, worlds: Sequence[int], state: LineState) -> Mapping[str, Any]:
         joints = state.joint_pos[worlds].astype(float)
-        return {
+        group = {
             "joint_pos": joints,
             "joint_vel": state.joint_vel[worlds],
             "gripper_pos": state.opening[worlds][:, None],
-            "tcp_pose": self._motion.tcp_in_base(joints),
         }
+        return Lazy(group, {"tcp_pose": lambda: self._motion.tcp_in_base(joints)})
 
     def _ends(self, state: LineState) -> dict[int, EndReason]:
         """Tell which episodes are over, and why."""
@@ -216,7 +233,7 @@ class Stream:
         if looked.any():
             near = np.flatnonzero(looked & self._goals.near(state)).tolist()
             ended |= {world: EndReason.DONE for world in near if self._sorted(world)}
-        ended |= dict.fromkeys((world for world in self._failed if world in self._seats), EndReason.POLICY_ERROR)
+        ended |= dict.fromkeys(np.flatnonzero(self._busy & self._faulty).tolist(), EndReason.POLICY_ERROR)
         ended |= dict.fromkeys(np.flatnonzero(self._busy & ~state.sound).tolist(), EndReason.PHYSICS_INVALID)
         return dict(sorted(ended.items()))
 
@@ -229,7 +246,7 @@ class Stream:
 
     def _finish(self, world: int, end: EndReason) -> Finished:
         seat = self._seats.pop(world)
-        self._busy[world] = False
+        self._busy[world] = self._faulty[world] = False
         error = self._failed.pop(world, None)
         recorded = self._recorded(seat, world, (seat.began, self._tick))
         return Finished(seat.index, seat.scenario, recorded, end, str(error) if error else None)
@@ -243,7 +260,7 @@ class Stream:
             fixtures=self._line.fixtures,
             time_s=ticks / self._line.rate_hz,
             arrays={name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]},
-            latency_s=tuple(seat.latencies),
+            latency_s=self._calls.of(world),
         )
 
 

@@ -9,13 +9,14 @@ import typer
 
 from evaluator.judging.episode import Episode, EpisodeKey
 from evaluator.judging.scorecard import Scorecard, score
-from evaluator.judging.stability import flip_rate
+from evaluator.judging.stability import repeated_flip_rate
 from evaluator.report.grids import SHORT
 from evaluator.rollout.attempts import Attempts
 from evaluator.rollout.explain import Explainer
 from evaluator.rollout.kept import episodes_of_run
 from evaluator.rollout.run import Run
 from evaluator.rollout.runner import Runner, Setting, Task
+from evaluator.rollout.scene_set import scene_set
 from evaluator.rollout.simulators import Simulator
 from library.certificate import certified
 from library.commit import MAIN
@@ -66,7 +67,7 @@ def evaluate(
         raise InvalidOption("--where", where, "a condition that some scenes of the version meet")
     run = Run.here(
         policy=policy,
-        version=snapshot.commit.content_id,
+        version=scene_set(store, snapshot.commit).content_id,
         latency=latency,
         seed=seed,
         device=device,
@@ -92,7 +93,7 @@ def evaluate(
     origins = {row.scenario_id: row.provenance for row in chosen}
     found = attempts.of(row.scenario_id for row in chosen)
     card = score(found, origins, cell.limits, rng=stream(seed, "scorecard"))
-    flips = flip_rate(attempts.ranked(0), attempts.ranked(1)) if repeats > 1 else None
+    flips = repeated_flip_rate([attempts.ranked(rank) for rank in range(repeats)]) if repeats > 1 else None
     _print(run, card, flips, as_json=as_json)
     if card.refusal:
         raise typer.Exit(EXIT_FINDINGS)
