@@ -94,6 +94,31 @@ def jaw_grasps(part: Part, up: tuple[float, float, float], jaws: Jaws) -> JawGra
     return JawGrasps(rows[:, 1:4] @ frame, along @ frame, rows[:, 4])
 
 
+def close_jaws(part: Part, up: tuple[float, float, float], jaws: Jaws, centers_m: Array, axes: Array) -> JawGrasps:
+    """Close the jaws at given places, whether or not that is one of `jaw_grasps`.
+
+    Args:
+        part: The part.
+        up: The vertical, in the part's frame.
+        jaws: The gripper.
+        centers_m: Where the middle of the open gripper is, in the part's frame, shape [k, 3].
+        axes: Level closing directions, shape [k, 3].
+
+    Returns:
+        One for each place, with the point midway between the closed pads; infinitely wide where the jaws do not hold.
+    """
+    frame = _frame(np.array(up))
+    edges, level, along = _edges(part, frame), centers_m @ frame.T, axes @ frame[:2].T
+    angles = np.arctan2(along[:, 1], along[:, 0])
+    offsets = level[:, 1] * np.cos(angles) - level[:, 0] * np.sin(angles)
+    middles, widths = level.copy(), np.full(len(level), np.inf)
+    for height in np.unique(np.round(level[:, 2], 5)):
+        rows = np.flatnonzero(np.round(level[:, 2], 5) == height)
+        held, middle, width = _close(edges, angles[rows], offsets[rows], float(height), jaws)
+        middles[rows[held], :2], widths[rows[held]] = middle[held], width[held]
+    return JawGrasps(middles @ frame, axes, widths)
+
+
 def _frame(vertical: Array) -> Array:
     """Return three directions of the part's frame as rows, the last one `vertical`, right-handed, shape [3, 3]."""
     vertical = vertical / np.linalg.norm(vertical)

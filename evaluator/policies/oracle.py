@@ -49,9 +49,7 @@ class Oracle:
             raise PolicyError("oracle", "it was shown no truth", "observations with the poses of all items")
         worlds, joints = observation.worlds, as_numpy(observation.policy["joint_pos"])
         new = self._paths.unknown(worlds)
-        for row, start in zip(
-            new.tolist(), self._paths.begin([worlds[row] for row in new], joints[new]), strict=True
-        ):
+        for row, start in zip(new.tolist(), self._paths.begin([worlds[row] for row in new], joints[new]), strict=True):
             self._pickers[worlds[row]] = Picker(self._cell, start, rate_hz=RATE_HZ)
         for row in self._paths.ended(worlds).tolist():
             sight = TruthSight(self._cell, self._parts, observation.truth[row])

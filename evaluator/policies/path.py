@@ -33,6 +33,12 @@ class ToolPoint:
         """Return the point with some numbers changed."""
         return replace(self, **fields)
 
+    @classmethod
+    def open_at(cls, position_m: Array, yaw_rad: float) -> ToolPoint:
+        """Return an open tool at a position, shape [3]."""
+        x, y, z = np.asarray(position_m, float).tolist()
+        return cls(x, y, z, float(yaw_rad), 1.0)
+
     @property
     def numbers(self) -> Array:
         """Everything, shape [5]."""

@@ -99,7 +99,7 @@ class Picker:
         return Grasp(
             item=seen.items[seen.item[row]],
             bin=seen.bins[seen.item[row]],
-            point=ToolPoint(*seen.middle[row].tolist(), tip, float(yaw[best]), opening),
+            point=ToolPoint(float(seen.middle[row, 0]), float(seen.middle[row, 1]), tip, float(yaw[best]), opening),
             below_m=max(0.0, tip - float(seen.lowest_m[row])),
             width_m=width,
         )

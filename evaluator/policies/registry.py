@@ -29,6 +29,7 @@ KINDS = {
     "random": Kind("evaluator.policies.random_motion", "random"),
     "replay": Kind("evaluator.policies.replay", "replay:FILE"),
     "python": Kind("evaluator.policies.python", "python:MODULE:ATTRIBUTE"),
+    "vision": Kind("evaluator.policies.vision", "vision"),
     "openpi": Kind("evaluator.policies.openpi", "openpi:ws://HOST:PORT?layout=droid"),
     "groot": Kind("evaluator.policies.groot", "groot:tcp://HOST:PORT"),
 }

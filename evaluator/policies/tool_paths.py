@@ -56,7 +56,7 @@ class ToolPaths:
         self._joints[rows], self._ahead[rows], self._known[rows] = joints_rad, 0, True
         positions, rotations = self._arm.tcp(joints_rad)
         yaw = np.arctan2(rotations[:, 1, 1], rotations[:, 0, 1])
-        return [ToolPoint(*place, turn, 1.0) for place, turn in zip(positions.tolist(), yaw.tolist(), strict=True)]
+        return [ToolPoint.open_at(place, turn) for place, turn in zip(positions, yaw.tolist(), strict=True)]
 
     def ended(self, worlds: Sequence[int]) -> NDArray[np.intp]:
         """Return in which of some worlds nothing lies ahead, as places in the list."""

@@ -74,9 +74,7 @@ class Vision:
         starts = self._paths.begin([worlds[row] for row in new], joints[new])
         for row, start in zip(new.tolist(), starts, strict=True):
             self._places[worlds[row]] = Places()
-            self._pickers[worlds[row]] = Picker(
-                self._context.cell, start, rate_hz=RATE_HZ, look_from=self._vantage
-            )
+            self._pickers[worlds[row]] = Picker(self._context.cell, start, rate_hz=RATE_HZ, look_from=self._vantage)
         ended = self._paths.ended(worlds).tolist()
         for row, sight in zip(ended, self._sights(observation, ended), strict=True):
             self._paths.put(worlds[row], self._pickers[worlds[row]].next_points(sight))

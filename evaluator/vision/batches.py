@@ -1,4 +1,4 @@
-"""Pictures as batches to learn from: drawn, turned, mirrored and a little brighter or darker."""
+"""Pieces of pictures as batches to learn from: turned, mirrored and a little brighter or darker."""
 
 from __future__ import annotations
 
@@ -14,11 +14,21 @@ from evaluator.vision.net import ANGLES, STRIDE
 from evaluator.vision.pictures import Picture
 
 EXPOSURE_SHARE = 0.06
-"""Images are made brighter or darker by up to this share, so that renderers which differ by a few grey levels look alike."""
+"""Images are made brighter or darker by up to this share, so that renderers that differ a little look alike."""
+PIECE_PX = 128
+"""Side of the squares that are cut out of images [px]; most of an image is empty. Divisible as the net asks for."""
+ABOUT_PX = 48
+"""How far a piece's middle lies from that of the part about which it was cut, at most, along rows and columns [px]."""
+EMPTY_SHARE = 0.1
+"""Share of the pieces that are cut anywhere."""
 SPREAD_CELLS = 1.0
 """How far around the middle of a grasp the net shall answer (standard deviation) [cells]."""
 NEAR = 0.5
 """From this value of `spot` on a cell belongs to a grasp, and its angles and sizes count."""
+
+
+Piece = tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.float32]]
+"""Image, class of each pixel, and parts as `Labels.rows`; parts may lie outside."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,45 +50,62 @@ class Batch:
 
 
 class PictureSet:
-    """Pictures in memory: images as bytes, parts as rows of numbers.
+    """Pictures in memory, all of one size: images as bytes, parts as rows of numbers.
 
     Args:
-        pictures: At least one; all of one size.
+        images: sRGB, shape [n, h, w, 3].
+        regions: Class of each pixel, shape [n, h, w].
+        rows: Parts as `Labels.rows`, shape [n, MAX_SLOTS, 5 + ANGLES].
         classes: How many parts are told apart.
     """
 
-    def __init__(self, pictures: Sequence[Picture], *, classes: int) -> None:
-        self.classes = classes
-        self.images = np.stack([one.image for one in pictures])
-        self.regions = np.stack([one.labels.region for one in pictures])
-        self.rows = np.stack([one.labels.rows() for one in pictures])
+    def __init__(
+        self, images: NDArray[np.uint8], regions: NDArray[np.uint8], rows: NDArray[np.float32], *, classes: int
+    ) -> None:
+        self.images, self.regions, self.rows, self.classes = images, regions, rows, classes
+
+    @classmethod
+    def of(cls, pictures: Sequence[Picture], *, classes: int) -> PictureSet:
+        """Take pictures, at least one."""
+        labels = [one.labels for one in pictures]
+        return cls(
+            np.stack([one.image for one in pictures]),
+            np.stack([one.region for one in labels]),
+            np.stack([one.rows() for one in labels]),
+            classes=classes,
+        )
 
     def draw(self, count: int, *, rng: np.random.Generator, device: str = "cpu") -> Batch:
-        """Draw pictures with replacement, each turned or mirrored at random.
+        """Draw pictures with replacement, and of each a piece, turned or mirrored at random.
 
         Args:
             count: How many.
             rng: Source of randomness.
             device: Where the batch goes.
         """
-        chosen = rng.integers(len(self.images), size=count)
-        square = self.images.shape[1] == self.images.shape[2]
-        turns = rng.integers(8 if square else 4, size=count)
+        pieces = [self._piece(int(rng.integers(len(self.images))), rng=rng) for _ in range(count)]
         gains = rng.uniform(1 - EXPOSURE_SHARE, 1 + EXPOSURE_SHARE, size=count).astype(np.float32)
-        images, regions, rows = zip(
-            *(
-                turned(self.images[index], self.regions[index], self.rows[index], turn)
-                for index, turn in zip(chosen.tolist(), turns.tolist(), strict=True)
-            ),
-            strict=True,
-        )
-        bright = np.clip(np.stack(images) * gains[:, None, None, None], 0, 255)
-        return batch_of(bright, np.stack(regions), np.stack(rows), classes=self.classes, device=device)
+        images, regions, rows = (np.stack(one) for one in zip(*pieces, strict=True))
+        bright = np.clip(images * gains[:, None, None, None], 0, 255)
+        return batch_of(bright, regions, rows, classes=self.classes, device=device)
+
+    def _piece(self, index: int, *, rng: np.random.Generator) -> Piece:
+        """Cut a piece out of a picture, most often about a part, and turn it."""
+        rows, size = self.rows[index].copy(), np.array(self.regions.shape[:0:-1])
+        side = np.minimum(PIECE_PX, size)
+        parts = np.flatnonzero(rows[:, 0])
+        corner = rng.integers(size - side + 1)
+        if len(parts) and rng.random() > EMPTY_SHARE:
+            middle = rows[parts[rng.integers(len(parts))], 1:3] + rng.uniform(-ABOUT_PX, ABOUT_PX, 2)
+            corner = np.clip(np.round(middle - side / 2).astype(int), 0, size - side)
+        (left, top), (wide, high) = corner.tolist(), side.tolist()
+        window = (index, slice(top, top + high), slice(left, left + wide))
+        rows[:, 1:3] -= corner
+        turn = int(rng.integers(8 if wide == high else 4))
+        return turned(self.images[window], self.regions[window], rows, turn)
 
 
-def turned(
-    image: NDArray[np.uint8], region: NDArray[np.uint8], rows: NDArray[np.float32], turn: int
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.float32]]:
+def turned(image: NDArray[np.uint8], region: NDArray[np.uint8], rows: NDArray[np.float32], turn: int) -> Piece:
     """Mirror an image and its labels; the eight ways are all symmetries of a square.
 
     Args:
@@ -136,7 +163,7 @@ def batch_of(
     mine = known[image, owner[image, y, x]]
     return Batch(
         images=torch.as_tensor(images, dtype=torch.float32, device=device),
-        region=torch.as_tensor(regions, dtype=torch.int64, device=device),
+        region=torch.as_tensor(np.ascontiguousarray(regions), dtype=torch.int64, device=device),
         spot=spot,
         near=(image, y, x),
         angle=mine[:, 5:],

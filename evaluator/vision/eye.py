@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from evaluator.policy import as_numpy
-from evaluator.vision.net import SortNet
+from evaluator.vision.net import Maps, SortNet
 from evaluator.vision.peaks import Peaks, peaks_of
 from evaluator.vision.sighting import Sighted, Sighting
 from evaluator.vision.subject import Subject
@@ -33,6 +35,7 @@ class Eye:
     """
 
     def __init__(self, cell: Cell, subject: Subject, net: SortNet) -> None:
+        self.subject = subject
         self._net = net.eval()
         self._sighting = Sighting(cell, subject)
         self.size_px = (subject.camera.height_px, subject.camera.width_px)
@@ -56,13 +59,19 @@ class Eye:
 
     def peaks(self, images: Any) -> list[Peaks]:
         """Find the peaks in images, as `look`."""
+        return [peaks for maps, count in self._maps(images) for peaks in peaks_of(maps)[:count]]
+
+    def regions(self, images: Any) -> NDArray[np.int64]:
+        """Tell which part each pixel belongs to, 0 for none, shape [n, h, w]; images as in `look`."""
+        return np.concatenate([maps.region.argmax(dim=1)[:count].cpu().numpy() for maps, count in self._maps(images)])
+
+    def _maps(self, images: Any) -> Iterator[tuple[Maps, int]]:
+        """Yield what the net says of groups of images, and how many images there are in each."""
         seen = images if isinstance(images, torch.Tensor) else torch.as_tensor(np.ascontiguousarray(as_numpy(images)))
         self._net.to(seen.device)
         group = 1 if seen.device.type == "cpu" else GROUP
-        found: list[Peaks] = []
-        with torch.inference_mode():
-            for start in range(0, len(seen), group):
-                some = seen[start : start + group]
-                full = torch.cat([some, some[:1].expand(group - len(some), *some.shape[1:])])
-                found += peaks_of(self._net(full))[: len(some)]
-        return found
+        for start in range(0, len(seen), group):
+            some = seen[start : start + group]
+            full = torch.cat([some, some[:1].expand(group - len(some), *some.shape[1:])])
+            with torch.inference_mode():
+                yield self._net(full), len(some)

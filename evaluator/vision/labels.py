@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import binary_fill_holes, find_objects
 
+from evaluator.vision.closing import Feed
 from evaluator.vision.net import ANGLES
 from evaluator.vision.subject import Subject
 from scenegen.cell import MAX_SLOTS, Cell
@@ -24,12 +25,14 @@ PLAY_M = 0.0025
 """How far the fingers open beyond a part on each side [m]: more than the oracle's, since a picture shows less."""
 LIMITS: Limits = {**GRASP.limits, "play_m": PLAY_M}
 """Which grasps count as free."""
-MIDDLE_M = 0.0025
-"""Grasps whose middle is this near to the centre of mass are taken as through it [m]."""
-SNUG = 1.03
+SNUG = 1.05
 """Grasps up to so many times as wide as the narrowest one are as good: the flats of a nut, the shank of a bolt."""
+SAME_M = 0.001
+"""Grasps whose middles are this near to each other are one, in several directions [m]."""
 BLUR_RAD = np.radians(8.0)
 """How far beside a closing direction the fingers may close nearly as well (standard deviation)."""
+_YAWS = np.arange(2 * ANGLES) * np.pi / (2 * ANGLES)
+"""Closing directions that are tried at the best place on each part, beside those that are known [rad]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +77,18 @@ def labels_of(
     feed = next(fixture.pose_to_world for fixture in scenario.layout.fixtures if fixture.name == "feed")
     posed = Posed.of(items, parts)
     tried, free = free_grasps(posed, LIMITS, cell.robot.gripper, cell.feed, feed)
-    found = []
+    gripper, found = cell.robot.gripper, []
+    jaws = Feed(gripper, cell.feed, feed)
     for index in np.flatnonzero((kinds > 0) & free.any(axis=1)).tolist():
         rows = _best(tried.center[index], tried.width_m[index], free[index], posed.mass_centers[index])
-        center, axes = tried.center[index, rows].mean(axis=0), tried.axis[index, rows]
-        width, height = float(tried.width_m[index, rows].mean()), float(center[2] - feed.position[2])
-        size = np.array([width / cell.robot.gripper.opening_m, height / cell.robot.gripper.finger_depth_m])
-        found.append((kinds[index], *_shown(camera, center, axes), size))
+        center, width = tried.center[index, rows].mean(axis=0), float(tried.width_m[index, rows].mean())
+        turned = np.concatenate([_turns(tried.axis[index, rows]), _YAWS])
+        places, opened = np.tile(center, (len(turned), 1)), np.full(len(turned), width + 2 * PLAY_M)
+        closed = jaws.close_at(posed, index, places, turned, open_m=opened)
+        good = closed.holds & (closed.width_m <= SNUG * width)
+        good[: len(rows)] = True
+        size = np.array([width / gripper.opening_m, (center[2] - feed.position[2]) / gripper.finger_depth_m])
+        found.append((kinds[index], *_shown(camera, center, turned[good]), size))
     return Labels(region, *_rows(found))
 
 
@@ -98,27 +106,31 @@ def regions(scenario: Scenario, gbuffer: GBuffer, subject: Subject) -> NDArray[n
 
 
 def _best(center: Array, width_m: Array, free: NDArray[np.bool_], balance: Array) -> NDArray[np.intp]:
-    """Choose among the grasps of one part: through its centre of mass if one is free there, else the nearest to it."""
-    away = np.where(free, np.linalg.norm((center - balance)[:, :2], axis=1), np.inf)
-    middle = np.flatnonzero(away <= max(MIDDLE_M, away.min() + 1e-6))
-    if away.min() > MIDDLE_M:
-        middle = middle[:1]
-    return middle[width_m[middle] <= SNUG * width_m[middle].min()]
+    """Choose among the grasps of one part: of the narrow ones those nearest to its centre of mass."""
+    narrow = np.flatnonzero(free & (width_m <= SNUG * width_m[free].min()))
+    away = np.linalg.norm((center[narrow] - balance)[:, :2], axis=1)
+    nearest = center[narrow[away.argmin()], :2]
+    return narrow[np.linalg.norm(center[narrow, :2] - nearest, axis=1) <= SAME_M]
 
 
-def _shown(camera: Camera, center: Array, axes: Array) -> tuple[Array, Array]:
+def _turns(axes: Array) -> Array:
+    return np.arctan2(axes[:, 1], axes[:, 0])
+
+
+def _shown(camera: Camera, center: Array, yaw_rad: Array) -> tuple[Array, Array]:
     """Return the pixel of a grasp's middle, shape [2], and how well each direction fits, shape [ANGLES]."""
-    reach = 0.005 * np.column_stack([axes, np.zeros(len(axes))])
+    reach = 0.005 * np.stack([np.cos(yaw_rad), np.sin(yaw_rad), np.zeros(len(yaw_rad))], axis=1)
     ends = project(camera, np.concatenate([center[None], center + reach, center - reach]))
-    along = ends[1 : 1 + len(axes)] - ends[1 + len(axes) :]
-    wanted = np.arctan2(along[:, 1], along[:, 0])
-    away = wanted[:, None] - np.arange(ANGLES) * np.pi / ANGLES
+    along = ends[1 : 1 + len(reach)] - ends[1 + len(reach) :]
+    away = _turns(along)[:, None] - np.arange(ANGLES) * np.pi / ANGLES
     away = (away + np.pi / 2) % np.pi - np.pi / 2
     return ends[0], np.exp(-0.5 * (away / BLUR_RAD) ** 2).max(axis=0)
 
 
 def _rows(found: list[tuple[int, Array, Array, Array]]) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    if not found:
-        return np.zeros(0, np.uint8), *(np.zeros((0, n), np.float32) for n in (2, ANGLES, 2))
-    part, pixel, angle, size = zip(*found, strict=True)
-    return np.array(part, np.uint8), *(np.array(one, np.float32) for one in (pixel, angle, size))
+    part = np.array([one[0] for one in found], np.uint8)
+    pixel, angle, size = (
+        np.array([one[field] for one in found], np.float32).reshape(-1, wide)
+        for field, wide in ((1, 2), (2, ANGLES), (3, 2))
+    )
+    return part, pixel, angle, size

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -87,5 +86,3 @@ def _block(before: int, after: int, *, step: int = 1) -> nn.Sequential:
     return nn.Sequential(
         nn.Conv2d(before, after, 3, stride=step, padding=1, bias=False), nn.BatchNorm2d(after), nn.ReLU()
     )
-
-

@@ -66,7 +66,8 @@ def peaks_of(maps: Maps) -> list[Peaks]:
     numbers = [chance, part[image, row, column], row, column, maps.width[image, row, column]]
     numbers += [maps.height[image, row, column], *cross]
     table = torch.cat([torch.stack([one.to(best.dtype) for one in numbers], dim=-1), angle], dim=-1)
-    return [_peaks(rows[rows[:, 0] >= LEAST]) for rows in table.cpu().numpy().astype(np.float64)]
+    rows = table.cpu().numpy().astype(np.float64)
+    return [_peaks(rows[index][rows[index, :, 0] >= LEAST]) for index in range(count)]
 
 
 def _peaks(table: Array) -> Peaks:

@@ -19,6 +19,9 @@ from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Scenario
 from scenegen.streams import stream
 
+LEARN, HELD_OUT = "learn", "held out"
+"""What pictures are for: those that are held out are of other scenes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Picture:
@@ -45,9 +48,10 @@ class PictureMaker:
         self._cell, self._parts = cell, parts
         self._renderer, self._gain = Renderer(cell, parts), nominal_gain(cell)
 
-    def nominal(self, seed: int, index: int) -> Picture:
-        """Make one picture of a nominal scene: the same for the same numbers."""
-        return self.picture(partly_sorted(self._cell, self._parts, rng=stream(seed, "vision picture", index)))
+    def nominal(self, seed: int, index: int, *, use: str = LEARN) -> tuple[Scenario, Picture]:
+        """Make one picture of a nominal scene: the same for the same seed, index and use."""
+        scenario = partly_sorted(self._cell, self._parts, rng=stream(seed, "vision", use, index))
+        return scenario, self.picture(scenario)
 
     def picture(self, scenario: Scenario) -> Picture:
         """Photograph a scene as its sensor takes it, and label it."""

@@ -61,7 +61,7 @@ class Sighting:
         height = np.clip(peaks.size[:, 1], 0.0, 1.0) * self._gripper.finger_depth_m
         middle = self.at_height(peaks.pixel, feed.position[2] + height)
         local = (middle - feed.position) @ feed.rotation
-        inside = (np.abs(local[:, :2]) <= np.array(self._feed.size_m) / 2).all(axis=1)
+        inside = np.asarray((np.abs(local[:, :2]) <= np.array(self._feed.size_m) / 2).all(axis=1))
         kept = inside[:, None] & (peaks.fits >= LEAST_FIT)
         kept[:, 0] = inside
         peak, which = np.nonzero(kept)
@@ -94,5 +94,3 @@ class Sighting:
         rays = pixel_rays(self._camera, pixels) @ pose.rotation.T
         reach = (height_m - pose.position[2]) / rays[:, 2]
         return pose.position + reach[:, None] * rays
-
-

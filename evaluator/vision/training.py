@@ -22,7 +22,9 @@ DECAY = 1e-4
 """Weight decay (Loshchilov and Hutter 2019, AdamW)."""
 SPOT_WEIGHT = 30.0
 """How much more a cell in the middle of a grasp counts than one without: there are few of them."""
-SHARES = {"region": 1.0, "spot": 10.0, "angle": 1.0, "size": 20.0}
+PLAIN_WEIGHT = 0.2
+"""How much a pixel of the background counts: there are many of them."""
+SHARES = {"region": 2.0, "spot": 50.0, "angle": 4.0, "size": 10.0}
 """How much each part of the loss counts."""
 SAVE_EVERY = 100
 """Steps after which the state is kept: what an interruption can cost."""
@@ -110,8 +112,10 @@ def loss_of(maps: Maps, batch: Batch) -> Tensor:
     image, row, column = batch.near
     size = torch.stack([maps.width, maps.height], dim=-1)[image, row, column]
     weight = 1 + SPOT_WEIGHT * batch.spot
+    kinds = torch.ones(maps.region.shape[1], device=size.device)
+    kinds[0] = PLAIN_WEIGHT
     parts = {
-        "region": functional.cross_entropy(maps.region, batch.region),
+        "region": functional.cross_entropy(maps.region, batch.region, kinds),
         "spot": functional.binary_cross_entropy_with_logits(maps.spot, batch.spot, weight),
     }
     if len(image):

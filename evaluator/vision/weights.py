@@ -61,7 +61,7 @@ def read_weights(path: Path) -> SortNet:
     classes = facts_of(path)["classes"]
     net = SortNet(len(classes))
     with safe_open(path, "pt") as opened:
-        net.load_state_dict({name: opened.get_tensor(name) for name in opened.keys()})  # noqa: SIM118
+        net.load_state_dict({name: opened.get_tensor(name) for name in opened.keys()})
     return net.eval()
 
 

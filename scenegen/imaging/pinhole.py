@@ -26,7 +26,8 @@ def camera_rays(
     """
     x = (np.arange(width_px) + 0.5 - principal_px[0]) / focal_px[0]
     y = (np.arange(height_px) + 0.5 - principal_px[1]) / focal_px[1]
-    flat_x, flat_y = _unbent(*np.meshgrid(x, y), distortion)
+    bent_x, bent_y = np.meshgrid(x, y)
+    flat_x, flat_y = _unbent(bent_x, bent_y, distortion)
     rays = np.stack([flat_x, -flat_y, -np.ones_like(flat_x)], axis=-1)
     rays.setflags(write=False)
     return rays
