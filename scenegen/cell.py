@@ -48,6 +48,8 @@ class Gripper(Record):
     """Least height of a part above its support that the pads can hold [m]."""
     force_n: Positive
     """Grasp force [N]."""
+    tip_beyond_tcp_m: NonNegative = Field(default=0.0, exclude_if=partial(eq, 0.0))
+    """How far the fingers reach beyond the tool centre [m]; zero where the tool centre is at their tips."""
 
 
 class Robot(Record):

@@ -93,14 +93,14 @@ class Picker:
         yaw = near_yaw(seen.yaw_rad[rows], self._tool.yaw_rad)
         way = np.hypot(seen.middle[rows, 0] - self._tool.x, seen.middle[rows, 1] - self._tool.y)
         best = int(np.argmin(way + YAW_M * np.abs(yaw - self._tool.yaw_rad) + 10 * tries[rows]))
-        row, tip = rows[best], float(seen.tip_m[rows[best]])
+        row, tool = rows[best], float(seen.tip_m[rows[best]]) + gripper.tip_beyond_tcp_m
         width = float(seen.width_m[row])
         opening = min(1.0, (width + 2 * seen.play_m) / gripper.opening_m)
         return Grasp(
             item=seen.items[seen.item[row]],
             bin=seen.bins[seen.item[row]],
-            point=ToolPoint(float(seen.middle[row, 0]), float(seen.middle[row, 1]), tip, float(yaw[best]), opening),
-            below_m=max(0.0, tip - float(seen.lowest_m[row])),
+            point=ToolPoint(float(seen.middle[row, 0]), float(seen.middle[row, 1]), tool, float(yaw[best]), opening),
+            below_m=max(0.0, tool - float(seen.lowest_m[row])),
             width_m=width,
         )
 
@@ -127,7 +127,8 @@ class Picker:
         places = spots(box.size_m)
         spot = pose.apply(places[self._placed[grasp.bin] % len(places)])
         self._placed[grasp.bin] += 1
-        palm = box.wall_height_m - self._cell.robot.gripper.finger_depth_m + DROP_M
+        gripper = self._cell.robot.gripper
+        palm = box.wall_height_m - gripper.finger_depth_m + gripper.tip_beyond_tcp_m + DROP_M
         low = float(spot[2]) + max(grasp.below_m + DROP_M, palm)
         yaw = near_yaw(float(np.arctan2(pose.rotation[1, 1], pose.rotation[0, 1])), self._tool.yaw_rad)
         over = ToolPoint(float(spot[0]), float(spot[1]), low, yaw, 0.0)

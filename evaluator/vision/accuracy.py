@@ -23,6 +23,8 @@ from validators.grasp import GRASP, free_grasps
 
 REACH_M = 0.012
 """A grasp this near to a part's centre of mass is meant for it [m]: half as far as the longest parts are."""
+ASKEW_RAD = np.radians(10.0)
+"""Fingers turn a part that lies askew between them by up to so much while they close."""
 
 
 @dataclass
@@ -141,7 +143,12 @@ def outcome_of(seen: Sighted, scenario: Scenario, *, cell: Cell, parts: Catalogu
         right = bool(away[item] <= REACH_M and kinds[item] == seen.part[row])
         opened = np.minimum(seen.width_m[row : row + 1] + 2 * PLAY_M, cell.robot.gripper.opening_m)
         touch = seen.middle[row : row + 1]
-        good = right and jaws.close_at(posed, item, touch, seen.yaw_rad[row : row + 1], open_m=opened).holds[0]
+        good = (
+            right
+            and jaws.close_at(
+                posed, item, touch, seen.yaw_rad[row : row + 1], open_m=opened, askew_rad=ASKEW_RAD
+            ).holds[0]
+        )
         wrong += not right
         named[item] |= right
         holds[item] |= good

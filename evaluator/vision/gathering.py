@@ -44,8 +44,10 @@ def gathered(shoot: Shoot, folder: Path, *, count: int, processes: int) -> Itera
         count: How many are wanted.
         processes: Processes that make them.
     """
-    there = len(_files(folder, count)) * CHUNK
-    yield min(there, count)
+    files = _files(folder, count)
+    missing = next((index for index, file in enumerate(files) if not file.exists()), len(files))
+    there = min(missing * CHUNK, count)
+    yield there
     demand = Demand(wanted=count - there, end=count, skip=frozenset(range(there)))
     some: list[Picture] = []
     with closing(run_ordered(shoot, demand, processes=processes, chunk=10)) as made:
@@ -53,7 +55,7 @@ def gathered(shoot: Shoot, folder: Path, *, count: int, processes: int) -> Itera
             some.append(picture)
             demand.wanted -= 1
             if (index + 1) % CHUNK == 0 or index + 1 == count:
-                _write(folder / f"pictures_{index // CHUNK:05d}.npz", some)
+                _write(files[index // CHUNK], some)
                 some = []
                 yield index + 1
 
@@ -67,20 +69,18 @@ def read_pictures(folder: Path, *, count: int, subject: Subject) -> PictureSet:
         subject: What they show.
     """
     columns: dict[str, list[np.ndarray]] = {name: [] for name in _FIELDS}
-    for file in _files(folder, count, whole=False):
+    for file in _files(folder, count):
         with np.load(file) as known:
             for name in _FIELDS:
                 columns[name].append(known[name])
-    images, regions, rows = (np.concatenate(columns[name])[:count] for name in _FIELDS)
+    images, regions, rows = (np.concatenate(columns[name]) for name in _FIELDS)
     return PictureSet(images, regions, rows, classes=len(subject.classes))
 
 
-def _files(folder: Path, count: int, *, whole: bool = True) -> list[Path]:
-    """Return the files that are there without a gap; only those with CHUNK pictures if `whole`."""
-    number = count // CHUNK if whole else -(-count // CHUNK)
-    wanted = [folder / f"pictures_{index:05d}.npz" for index in range(number)]
-    missing = next((index for index, file in enumerate(wanted) if not file.exists()), len(wanted))
-    return wanted[:missing]
+def _files(folder: Path, count: int) -> list[Path]:
+    """Return the files that hold so many pictures together; each is named after the number of its pictures, too."""
+    starts = range(0, count, CHUNK)
+    return [folder / f"pictures_{start:06d}_{min(CHUNK, count - start)}.npz" for start in starts]
 
 
 def _write(file: Path, pictures: list[Picture]) -> None:

@@ -27,6 +27,8 @@ LIMITS: Limits = {**GRASP.limits, "play_m": PLAY_M}
 """Which grasps count as free."""
 SNUG = 1.05
 """Grasps up to so many times as wide as the narrowest one are as good: the flats of a nut, the shank of a bolt."""
+WIDER = 1.2
+"""Other directions at the place of the best grasp are good up to so many times its width: across a nut's corners."""
 SAME_M = 0.001
 """Grasps whose middles are this near to each other are one, in several directions [m]."""
 BLUR_RAD = np.radians(8.0)
@@ -85,7 +87,7 @@ def labels_of(
         turned = np.concatenate([_turns(tried.axis[index, rows]), _YAWS])
         places, opened = np.tile(center, (len(turned), 1)), np.full(len(turned), width + 2 * PLAY_M)
         closed = jaws.close_at(posed, index, places, turned, open_m=opened)
-        good = closed.holds & (closed.width_m <= SNUG * width)
+        good = closed.holds & (closed.width_m <= WIDER * width)
         good[: len(rows)] = True
         size = np.array([width / gripper.opening_m, (center[2] - feed.position[2]) / gripper.finger_depth_m])
         found.append((kinds[index], *_shown(camera, center, turned[good]), size))

@@ -35,7 +35,7 @@ class TrainOptions(Record):
 
     scenes: Annotated[int, Field(ge=1)] = 1500
     """Pictures to learn from."""
-    steps: Annotated[int, Field(ge=1)] = 1500
+    steps: Annotated[int, Field(ge=1)] = 3000
     batch: Annotated[int, Field(ge=2)] = 8
     """Pictures a step."""
     seed: int = 0
