@@ -31,6 +31,7 @@ KINDS = {
     "random": Kind("evaluator.policies.random_motion", "random", truth=""),
     "replay": Kind("evaluator.policies.replay", "replay:FILE", truth=""),
     "python": Kind("evaluator.policies.python", "python:MODULE:ATTRIBUTE"),
+    "vision": Kind("evaluator.policies.vision", "vision", truth="perception=truth"),
     "openpi": Kind("evaluator.policies.openpi", "openpi:ws://HOST:PORT?layout=droid"),
     "groot": Kind("evaluator.policies.groot", "groot:tcp://HOST:PORT"),
 }
