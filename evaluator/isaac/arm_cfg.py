@@ -47,7 +47,9 @@ def arm_cfg(robot: Robot, asset: RobotAsset) -> ArticulationCfg:
     }
     return ArticulationCfg(
         prim_path="{ENV_REGEX_NS}/Robot",
-        spawn=UsdFileCfg(usd_path=str(asset.usd), rigid_props=[MujocoRigidBodyCfg(gravcomp=1.0)]),
+        spawn=UsdFileCfg(
+            usd_path=str(asset.usd), rigid_props=[MujocoRigidBodyCfg(gravcomp=1.0)], semantic_tags=[("class", "robot")]
+        ),
         init_state=ArticulationCfg.InitialStateCfg(
             pos=pose.position_m, rot=pose.quat_xyzw, joint_pos={**joints, **fingers}
         ),

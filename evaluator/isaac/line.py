@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,7 +26,9 @@ FASTEST_M_S = 20.0
 
 
 @contextmanager
-def open_line(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu") -> Iterator[IsaacLine]:
+def open_line(
+    cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu", cameras: Sequence[str] = ()
+) -> Iterator[IsaacLine]:
     """Start Isaac Lab and build worlds of a cell, each with its robot.
 
     Args:
@@ -34,12 +36,13 @@ def open_line(cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu") 
         parts: Its parts.
         count: Number of worlds.
         device: `cpu` or `cuda:0`.
+        cameras: Names of the cell's cameras whose images will be asked for.
 
     Raises:
         UnknownName: The cell's robot is not known, and it names no USD file of its own.
     """
     asset = robot_of(cell)
-    with open_worlds(cell, parts, count=count, device=device, robot=asset) as worlds:
+    with open_worlds(cell, parts, count=count, device=device, robot=asset, cameras=cameras) as worlds:
         yield IsaacLine(cell, worlds)
 
 
@@ -80,6 +83,10 @@ class IsaacLine:
             self._room = True
         except ContactOverflow:
             self._room = False
+
+    def images(self, worlds: Sequence[int], cameras: Sequence[str]) -> Mapping[str, torch.Tensor]:
+        """Photograph some worlds as they are now, on the simulator's device."""
+        return self._worlds.photos(worlds, cameras)
 
     def state(self) -> LineState:
         """Return what all worlds do."""

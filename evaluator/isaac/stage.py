@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from isaaclab.assets import AssetBaseCfg, RigidObjectCfg, RigidObjectCollectionCfg
@@ -11,6 +12,7 @@ from isaaclab_newton.physics import MJWarpSolverCfg, NewtonCfg, NewtonShapeCfg
 from isaaclab_newton.sim.schemas import MujocoRigidBodyCfg
 
 from evaluator.isaac.arm_cfg import arm_cfg
+from evaluator.isaac.camera_cfg import camera_cfg
 from evaluator.isaac.robot_asset import RobotAsset
 from scenegen.cell import Cell, PhysicsModel
 from scenegen.geometry import Pose
@@ -22,8 +24,9 @@ CONTACTS_PER_WORLD = 600
 """Room for contacts in each world; a scene of 14 parts, five of them stacked, has about 190."""
 PARKING = (0.3, -5.0)
 """Absent parts float this far apart along X [m] at this height [m], each at its own place: two at one place explode."""
+CAMERA = "camera_"
+"""How prims of cameras begin."""
 FIXED = "Fixed_"
-"""How prims of fixtures begin."""
 """How prims of fixtures begin."""
 SLOT = "Slot_"
 """How prims of slots begin."""
@@ -55,7 +58,13 @@ def physics_cfg(physics: PhysicsModel) -> NewtonCfg:
 
 
 def scene_cfg(
-    cell: Cell, parts: Catalogue, folder: Path, *, worlds: int, robot: RobotAsset | None = None
+    cell: Cell,
+    parts: Catalogue,
+    folder: Path,
+    *,
+    worlds: int,
+    robot: RobotAsset | None = None,
+    cameras: Sequence[str] = (),
 ) -> InteractiveSceneCfg:
     """Describe the worlds of a cell.
 
@@ -65,6 +74,7 @@ def scene_cfg(
         folder: Where the part files go.
         worlds: Number of worlds; all stand at the origin, since worlds do not meet.
         robot: The cell's robot; none for worlds in which only parts move.
+        cameras: Names of the cell's cameras that are there.
     """
     scene = InteractiveSceneCfg(num_envs=worlds, env_spacing=0.0, replicate_physics=True)
     table = cell.table
@@ -84,8 +94,11 @@ def scene_cfg(
     }
     if robot is not None:
         assets["robot"] = arm_cfg(cell.robot, robot)
+    seen = {
+        f"{CAMERA}{one.name}": camera_cfg(one, f"{CAMERA}{one.name}") for one in cell.cameras if one.name in cameras
+    }
     # Isaac Lab reads a scene from the attributes of its description.
-    for name, asset in {**assets, "slots": RigidObjectCollectionCfg(rigid_objects=slots)}.items():
+    for name, asset in {**assets, **seen, "slots": RigidObjectCollectionCfg(rigid_objects=slots)}.items():
         setattr(scene, name, asset)
     return scene
 
@@ -115,7 +128,7 @@ def _box_cfg(
     x, y, z = (2 * h for h in half)
     return AssetBaseCfg(
         prim_path=f"{{ENV_REGEX_NS}}/{FIXED}{name}",
-        spawn=CuboidCfg(size=(x, y, z), collision_props=[UsdPhysicsCollisionCfg()]),
+        spawn=CuboidCfg(size=(x, y, z), collision_props=[UsdPhysicsCollisionCfg()], semantic_tags=[("class", name)]),
         init_state=AssetBaseCfg.InitialStateCfg(pos=tuple(pose.apply(center).tolist()), rot=pose.quat_xyzw),
     )
 
