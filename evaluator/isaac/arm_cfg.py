@@ -58,6 +58,7 @@ def arm_cfg(robot: Robot, asset: RobotAsset) -> ArticulationCfg:
             usd_path=str(asset.usd),
             rigid_props=[MujocoRigidBodyCfg(gravcomp=1.0)],
             collision_props=[MujocoCollisionCfg(solimp=CONTACT_IMPEDANCE, solmix=CONTACT_WEIGHT)],
+            semantic_tags=[("class", "robot")],
         ),
         init_state=ArticulationCfg.InitialStateCfg(
             pos=pose.position_m, rot=pose.quat_xyzw, joint_pos={**joints, **fingers}

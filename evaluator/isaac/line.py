@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,7 +25,13 @@ TICK_HZ = 50.0
 
 @contextmanager
 def open_line(
-    cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu", backend: str = NEWTON
+    cell: Cell,
+    parts: Catalogue,
+    *,
+    count: int,
+    device: str = "cpu",
+    backend: str = NEWTON,
+    cameras: Sequence[str] = (),
 ) -> Iterator[IsaacLine]:
     """Start Isaac Lab and build worlds of a cell, each with its robot.
 
@@ -35,6 +41,7 @@ def open_line(
         count: Number of worlds.
         device: `cpu` or `cuda:0`.
         backend: Isaac Lab's physics: `newton`.
+        cameras: Names of the cell's cameras whose images will be asked for.
 
     Raises:
         UnknownName: The cell's robot is not known, and it names no USD file of its own; or the back end is not known.
@@ -43,7 +50,7 @@ def open_line(
     """
     require_backend(backend)
     asset = robot_of(cell)
-    with open_worlds(cell, parts, count=count, device=device, robot=asset) as worlds:
+    with open_worlds(cell, parts, count=count, device=device, robot=asset, cameras=cameras) as worlds:
         yield IsaacLine(cell, worlds)
 
 
@@ -89,6 +96,10 @@ class IsaacLine:
         if broken.any():
             self._worlds.clear(np.flatnonzero(broken).tolist())
             self._stepped[broken] = False
+
+    def images(self, worlds: Sequence[int], cameras: Sequence[str]) -> Mapping[str, torch.Tensor]:
+        """Photograph some worlds as they are now, on the simulator's device."""
+        return {f"{name}_rgb": photos for name, photos in self._worlds.photos(worlds, cameras).items()}
 
     def state(self) -> LineState:
         """Return what all worlds do."""

@@ -7,6 +7,8 @@ from scenegen.geometry import Pose
 
 PARKING = (0.3, -5.0)
 """Absent parts float this far apart along X [m] at this height [m], each at its own place: two at one place explode."""
+CAMERA = "camera_"
+"""How prims of cameras begin."""
 FIXED = "Fixed_"
 """How prims of fixtures begin."""
 SLOT = "Slot_"

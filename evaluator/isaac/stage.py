@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from isaaclab.assets import AssetBaseCfg, RigidObjectCfg, RigidObjectCollectionCfg
@@ -11,7 +12,8 @@ from isaaclab_newton.physics import MJWarpSolverCfg, NewtonCfg, NewtonShapeCfg
 from isaaclab_newton.sim.schemas import MujocoRigidBodyCfg
 
 from evaluator.isaac.arm_cfg import arm_cfg
-from evaluator.isaac.prims import FIXED, parking_pose, slot_prim
+from evaluator.isaac.camera_cfg import camera_cfg
+from evaluator.isaac.prims import CAMERA, FIXED, parking_pose, slot_prim
 from evaluator.isaac.robot_asset import RobotAsset
 from scenegen.cell import Cell, PhysicsModel
 from scenegen.geometry import Pose
@@ -46,7 +48,13 @@ def physics_cfg(physics: PhysicsModel) -> NewtonCfg:
 
 
 def scene_cfg(
-    cell: Cell, parts: Catalogue, folder: Path, *, worlds: int, robot: RobotAsset | None = None
+    cell: Cell,
+    parts: Catalogue,
+    folder: Path,
+    *,
+    worlds: int,
+    robot: RobotAsset | None = None,
+    cameras: Sequence[str] = (),
 ) -> InteractiveSceneCfg:
     """Describe the worlds of a cell.
 
@@ -56,6 +64,7 @@ def scene_cfg(
         folder: Where the part files go.
         worlds: Number of worlds; all stand at the origin, since worlds do not meet.
         robot: The cell's robot; none for worlds in which only parts move.
+        cameras: Names of the cell's cameras that are there.
     """
     scene = InteractiveSceneCfg(num_envs=worlds, env_spacing=0.0, replicate_physics=True)
     table = cell.table
@@ -75,8 +84,11 @@ def scene_cfg(
     }
     if robot is not None:
         assets["robot"] = arm_cfg(cell.robot, robot)
+    seen = {
+        f"{CAMERA}{one.name}": camera_cfg(one, f"{CAMERA}{one.name}") for one in cell.cameras if one.name in cameras
+    }
     # Isaac Lab reads a scene from the attributes of its description.
-    for name, asset in {**assets, "slots": RigidObjectCollectionCfg(rigid_objects=slots)}.items():
+    for name, asset in {**assets, **seen, "slots": RigidObjectCollectionCfg(rigid_objects=slots)}.items():
         setattr(scene, name, asset)
     return scene
 
@@ -87,7 +99,7 @@ def _box_cfg(
     x, y, z = (2 * h for h in half)
     return AssetBaseCfg(
         prim_path=f"{{ENV_REGEX_NS}}/{FIXED}{name}",
-        spawn=CuboidCfg(size=(x, y, z), collision_props=[UsdPhysicsCollisionCfg()]),
+        spawn=CuboidCfg(size=(x, y, z), collision_props=[UsdPhysicsCollisionCfg()], semantic_tags=[("class", name)]),
         init_state=AssetBaseCfg.InitialStateCfg(pos=tuple(pose.apply(center).tolist()), rot=pose.quat_xyzw),
     )
 

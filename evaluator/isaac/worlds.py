@@ -26,6 +26,7 @@ from evaluator.isaac.scene_rows import RowMaker, SceneRows
 from evaluator.isaac.shaking import Shaking
 from evaluator.isaac.slot_matter import SlotMatter
 from evaluator.isaac.stage import CONTACTS_PER_WORLD, physics_cfg, scene_cfg
+from evaluator.isaac.studio import Studio
 from scenegen.cell import Cell
 from scenegen.errors import ContactOverflow, InvalidOption
 from scenegen.geometry import Array, Pose
@@ -44,7 +45,13 @@ LOST = (
 
 @contextmanager
 def open_worlds(
-    cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu", robot: RobotAsset | None = None
+    cell: Cell,
+    parts: Catalogue,
+    *,
+    count: int,
+    device: str = "cpu",
+    robot: RobotAsset | None = None,
+    cameras: Sequence[str] = (),
 ) -> Iterator[IsaacWorlds]:
     """Start Isaac Lab without Kit and build `count` worlds of a cell.
 
@@ -54,19 +61,21 @@ def open_worlds(
         count: Number of worlds.
         device: Where to simulate, `cpu` or `cuda:0`.
         robot: The cell's robot; none for worlds in which only parts move.
+        cameras: Names of the cell's cameras that are built; those that nobody asks for cost memory.
     """
     parser = argparse.ArgumentParser()
     add_launcher_args(parser)
     arguments = parser.parse_args(["--device", device])
     with tempfile.TemporaryDirectory() as folder:
-        scene_description = scene_cfg(cell, parts, Path(folder), worlds=count, robot=robot)
+        scene_description = scene_cfg(cell, parts, Path(folder), worlds=count, robot=robot, cameras=cameras)
         with launch_simulation(physics_cfg(cell.physics), arguments) as physics:
             simulation = SimulationContext(SimulationCfg(dt=cell.physics.timestep_s, device=device, physics=physics))
             scene = InteractiveScene(scene_description)
             filter_base_contact(simulation)
             simulation.reset()
             scene.reset()
-            yield IsaacWorlds(cell, parts, simulation=simulation, scene=scene, robot=robot)
+            studio = Studio(cell, parts, cameras, scene) if cameras else None
+            yield IsaacWorlds(cell, parts, simulation=simulation, scene=scene, robot=robot, studio=studio)
 
 
 class IsaacWorlds:
@@ -87,8 +96,9 @@ class IsaacWorlds:
         simulation: SimulationContext,
         scene: InteractiveScene,
         robot: RobotAsset | None = None,
+        studio: Studio | None = None,
     ) -> None:
-        self.cell = cell
+        self.cell, self.studio = cell, studio
         self.slots = list(cell.slots)
         """Names of the slots, in the order of the simulator's bodies."""
         self.arms = Arms(cell.robot, robot, scene) if robot is not None else None
@@ -149,6 +159,8 @@ class IsaacWorlds:
             self.arms.place(ids, torch.as_tensor(rows.joints.astype(np.float32), device=slots.device))
         self._scene.reset(env_ids=worlds)
         self._overflow[ids.long()] = 0
+        if self.studio is not None:
+            self.studio.put({world: self._scenarios[world] for world in worlds if world in self._scenarios})
 
     def advance(self, steps: int) -> None:
         """Simulate some physics steps of all worlds."""
@@ -174,6 +186,13 @@ class IsaacWorlds:
             self.require_room()
             if progress is not None and step % report == 0:
                 progress(step * self._timestep_s)
+
+    def photos(self, worlds: Sequence[int], cameras: Sequence[str]) -> dict[str, torch.Tensor]:
+        """Photograph some worlds as they are now; see `Studio.photos`."""
+        assert self.studio is not None
+        assert self.arms is not None
+        slot_pose = self._scene["slots"].data.body_link_pose_w.torch
+        return self.studio.photos(worlds, cameras, joints_rad=self.arms.joint_pos(), slot_pose=slot_pose)
 
     def poses(self) -> list[Poses]:
         """Return the present poses of each world's items."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from evaluator.judging.episode import Episode, EpisodeKey
@@ -20,7 +21,7 @@ from evaluator.policies.registry import make_policy
 from evaluator.rollout.jury import Judge, Jury, judges
 from evaluator.rollout.roomy import Lines, fewer, roomy
 from evaluator.rollout.run import Run
-from evaluator.rollout.stream import Stream
+from evaluator.rollout.stream import Stream, wanted_cameras
 from evaluator.rollout.watched import LIMIT_S, WatchedLine
 from library.tables import EPISODES, RUNS, Columns
 from library.versioned import Changes, Signature, VersionedLibrary
@@ -137,7 +138,9 @@ class Runner:
                 taken[index] = task
                 yield index, task.scenario
 
-        with roomy(setting.lines, worlds, say=self._say) as opened:
+        cameras = wanted_cameras(policy.spec, setting.cell)
+        lines = partial(setting.lines, cameras=cameras) if cameras else setting.lines
+        with roomy(lines, worlds, say=self._say) as opened:
             line = WatchedLine(
                 opened, lambda took: self._hung(run, jury, list(taken.values()), took), limit_s=self._limit_s
             )

@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 from contextlib import nullcontext
 from enum import StrEnum
+from functools import partial
 
 from evaluator.rollout.kinematic import KinematicLine
 from evaluator.rollout.roomy import Lines
@@ -57,10 +58,11 @@ class Simulator(StrEnum):
             InvalidOption: This back end of it is not installed, or cannot be used.
         """
         if self is Simulator.KINEMATIC:
-            return lambda count: nullcontext(KinematicLine(cell, parts, count=count))
+            return lambda count, cameras=(): nullcontext(KinematicLine(cell, parts, count=count))
         try:
             isaac = importlib.import_module("evaluator.isaac.line")
         except ModuleNotFoundError as error:
             raise MissingExtra("Rolling out", "isaac") from error
         isaac.require_backend(self.value)
-        return lambda count: isaac.open_line(cell, parts, count=count, device=device, backend=self.value)
+        opened = partial(isaac.open_line, cell, parts, device=device, backend=self.value)
+        return lambda count, cameras=(): opened(count=count, cameras=cameras)

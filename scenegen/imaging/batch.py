@@ -70,6 +70,8 @@ class BatchCamera:
         self._ambient = fused(lambda *given: surroundings(*given, xp=xp))
         self._light = fused(lambda *given: with_light(*given, xp=xp))
         self._expose = fused(lambda *given: expose_with(*given, xp=xp))
+        # Each batch sums other shifts: compiled, every one of them would take a minute.
+        self._expose_blurred: Step = lambda *given: expose_with(*given, xp=xp)
         self._develop = fused(lambda *given: develop_with(*given, xp=xp))
         self._map = fused(lambda *given, size_px: raster_shadow_map(*given, xp=xp, size_px=size_px), varying=True)
 
@@ -106,7 +108,8 @@ class BatchCamera:
             batch: The worlds.
             sensors: One an image, or one for all (`photo.sensor_set`).
         """
-        return self._expose(self.radiance(batch), sensors)
+        step = self._expose_blurred if sensors.blurs else self._expose
+        return step(self.radiance(batch), sensors)
 
     def photos(self, batch: Batch, sensors: SensorSet, words: Words) -> Any:
         """Return photos: sRGB as whole numbers of 8 bits, shape [b, h, w, 3].

@@ -35,7 +35,10 @@ class GBuffer:
     eye: Vector
     """Camera centres, world frame [m]; each of shape [b, 1]."""
     alone: Any
-    """How many pixels each instance would cover if nothing else were there; whole numbers, shape [b, len(names)]."""
+    """How many pixels each instance would cover if nothing else were there; whole numbers, shape [b, len(names)].
+
+    None where nobody counted: photos take none of it, meters do.
+    """
     self_open: Any = None
     """Share of a pixel's surroundings that its own instance leaves open (less in threads), shape [b, p]; None: all.
 

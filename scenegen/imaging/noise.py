@@ -57,6 +57,18 @@ def seed_words(seeds: Sequence[Seed], *, like: Any, xp: Any) -> Words:
     return first, second
 
 
+def at_frames(words: Words, frames: Any, *, xp: Any) -> Words:
+    """Return the words of later photos' noise; the first one's, frame 0, stay.
+
+    Args:
+        words: Words of the seeds, one an image (`seed_words`).
+        frames: Which photo of its camera each image is, whole numbers of 64 bits, shape [b, 1].
+        xp: The array library.
+    """
+    first, second = words
+    return xp.where(frames > 0, _hash((first + frames * _GOLDEN) & _WORD), first), second
+
+
 def normals(count: int, words: Words, *, like: Any, xp: Any) -> Any:
     """Return numbers of mean 0 and variance 1, nearly normal, that depend on seed and place alone.
 

@@ -121,7 +121,7 @@ def expose_points(
     height, width = size_px
     rows, columns = np.divmod(pixels, width)
     tan2_share = ((2 * rows + 1 - height) ** 2 + (2 * columns + 1 - width) ** 2) / _corner2(height, width)
-    kept = 1 / (1 + _tan2_corner(sensor.vignetting) * tan2_share) ** 2
+    kept = 1 / (1 + corner_tan2(sensor.vignetting) * tan2_share) ** 2
     return radiance * (gain * kept.astype(radiance.dtype))
 
 
@@ -192,7 +192,7 @@ def _corner(corner_loss: Sequence[float], like: Any, xp: Any) -> Any:
     """Square of the tangent at which a lens sees the corners, by the share that they lose; None if none loses any."""
     if not any(corner_loss):
         return None
-    return _column([_tan2_corner(loss) for loss in corner_loss], like, xp)
+    return _column([corner_tan2(loss) for loss in corner_loss], like, xp)
 
 
 def _vignette(image: Vector, corner: Any, xp: Any) -> Vector:
@@ -217,8 +217,8 @@ def _corner2(height: int, width: int) -> int:
     return (height - 1) ** 2 + (width - 1) ** 2
 
 
-def _tan2_corner(loss: float) -> float:
-    """Square of the tangent of the angle at which a corner is seen by a lens that loses such a share there."""
+def corner_tan2(loss: float) -> float:
+    """Return the squared tangent of the angle at which a corner is seen by a lens that loses such a share there."""
     return 1.0 / sqrt(max(1.0 - loss, 1e-6)) - 1.0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scenegen.imaging.light_set import SurfaceSet
+from scenegen.imaging.robot_look import ROBOT_SURFACE
 from scenegen.scenario import Scenario, Surface
 
 _PLAIN = (0.5, 0.5, 0.5, 0.0, 0.5)
@@ -18,9 +19,9 @@ def scene_surfaces(scenario: Scenario, names: tuple[str, ...]) -> SurfaceSet:
 
     Args:
         scenario: The scene.
-        names: The instances of its G-buffer; what has no surface is grey.
+        names: The instances of its G-buffer; what has no surface is grey, the robot as `robot_look` has it.
     """
-    found = {surface.subject: surface for surface in scenario.surfaces.surfaces}
+    found = {surface.subject: surface for surface in (ROBOT_SURFACE, *scenario.surfaces.surfaces)}
     rows = [_PLAIN if name not in found else _row(found[name]) for name in names]
     red, green, blue, metallic, roughness = np.array(rows, np.float32).reshape(-1, 5).T[:, None]
     return SurfaceSet(color=(red, green, blue), metallic=metallic, roughness=roughness)

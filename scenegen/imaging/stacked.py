@@ -51,15 +51,22 @@ def renumbered(gbuffer: GBuffer, names: tuple[str, ...]) -> GBuffer:
     return replace(gbuffer, names=names, instance=places[gbuffer.instance], alone=alone)
 
 
-def filled(sets: Sequence[LightSet]) -> tuple[LightSet, ...]:
-    """Give light sets of single scenes equally many lights and cards: dark lights, and cards that shade nothing."""
-    longest = max(sets, key=lambda one: len(one.areas))
-    cards = max(len(one.cards) for one in sets)
+def filled(sets: Sequence[LightSet], lights: int = 0, cards: int = 0) -> tuple[LightSet, ...]:
+    """Give light sets of single scenes equally many lights and cards: dark lights, and cards that shade nothing.
+
+    Args:
+        sets: The sets.
+        lights: How many lights each has at least; a filled-up one is named `dark`.
+        cards: How many cards each has at least.
+    """
+    names = max((one.names for one in sets), key=len)
+    names = (*names, *["dark"] * (lights - len(names)))
+    cards = max(cards, *(len(one.cards) for one in sets))
     return tuple(
         replace(
             one,
-            names=longest.names,
-            areas=(*one.areas, *[_DARK] * (len(longest.areas) - len(one.areas))),
+            names=names,
+            areas=(*one.areas, *[_DARK] * (len(names) - len(one.areas))),
             cards=(*one.cards, *[_AWAY] * (cards - len(one.cards))),
         )
         for one in sets

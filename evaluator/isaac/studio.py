@@ -1,0 +1,163 @@
+"""Takes the photos of many Isaac Lab worlds: their cameras' G-buffers, shaded under each world's own lights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from isaaclab.scene import InteractiveScene
+
+from evaluator.isaac.cameras import WorldCamera, instance_names
+from evaluator.isaac.flange import placed as placed_poses
+from evaluator.isaac.pixels import Frames, PartMeshes
+from evaluator.isaac.world_looks import WorldLooks
+from evaluator.isaac.world_sensors import WorldSensors
+from scenegen.cell import Cell
+from scenegen.imaging.batch import Batch, BatchCamera, compiled
+from scenegen.imaging.blockers import Blockers, Placed, blockers_of, placed
+from scenegen.imaging.exposure import nominal_gain
+from scenegen.imaging.gbuffer import GBuffer
+from scenegen.imaging.light_set import LightSet
+from scenegen.imaging.micropolygons import fixture_trays, micropolygons
+from scenegen.imaging.shadow_map import ShadowMap, map_size_px
+from scenegen.imaging.stacked import moved
+from scenegen.nominal import nominal_fixtures
+from scenegen.parts.catalogue import Catalogue
+from scenegen.scenario import Scenario
+
+TILE = {"cpu": 4, "cuda": 256}
+"""Worlds that are shaded at once: on a processor more would not stay in its cache, on a GPU memory is the limit."""
+
+
+class Studio:
+    """Photographs worlds; what does not change between resets is kept on the simulator's device.
+
+    The robot is seen, and receives shadows; it casts none yet. Patterns and stains count by their means.
+
+    Args:
+        cell: The cell.
+        parts: Its parts.
+        cameras: Names of the cameras that the scene holds.
+        scene: The scene.
+    """
+
+    def __init__(self, cell: Cell, parts: Catalogue, cameras: Sequence[str], scene: InteractiveScene) -> None:
+        self._device, count = str(scene.device), scene.num_envs
+        self._like = torch.empty((1, 1), device=self._device)
+        slots = [item.part for item in cell.slots.values()]
+        meshes = PartMeshes(parts, slots, device=self._device)
+        chosen = [camera for camera in cell.cameras if camera.name in cameras]
+        self._cameras = {camera.name: WorldCamera(camera, cell, scene, meshes) for camera in chosen}
+        gain = nominal_gain(cell)
+        self._sensors = {
+            one.name: WorldSensors(one.name, (one.height_px, one.width_px), count, nominal=gain, device=self._device)
+            for one in chosen
+        }
+        self._looks = WorldLooks(instance_names(cell), count, device=self._device)
+        on_device = partial(torch.as_tensor, device=self._device)
+        used = list(dict.fromkeys(slots))
+        self._polygons = moved(micropolygons(parts, used), on_device)
+        self._trays = moved(fixture_trays(cell), on_device)
+        self._bodies = np.array([used.index(part) for part in slots])
+        self._slots = list(cell.slots)
+        self._present = np.zeros((count, len(slots)), bool)
+        self._fixture_names = [fixture.name for fixture in nominal_fixtures(cell)]
+        self._fixtures = torch.zeros((count, len(self._fixture_names), 7), device=self._device)
+        kind = torch.device(self._device).type
+        self._compiled = kind == "cuda"
+        self._tile = min(TILE[kind], count)
+        self._shader = BatchCamera(xp=torch, fuse=compiled(torch) if self._compiled else None)
+        self._blockers: tuple[tuple[int, ...], Blockers] | None = None
+
+    def put(self, scenarios: Mapping[int, Scenario]) -> None:
+        """Write what some worlds look like."""
+        for camera in self._cameras.values():
+            camera.put(scenarios)
+        for sensors in self._sensors.values():
+            sensors.put(scenarios)
+        self._looks.put(scenarios)
+        worlds, poses = list(scenarios), []
+        for scenario in scenarios.values():
+            there = {fixture.name: fixture.pose_to_world for fixture in scenario.layout.fixtures}
+            poses += [there[name] for name in self._fixture_names]
+        position, quat = placed_poses(poses, like=self._like)
+        self._fixtures[torch.tensor(worlds, device=self._device)] = torch.cat([position, quat], dim=1).reshape(
+            len(worlds), -1, 7
+        )
+        for world, scenario in scenarios.items():
+            present = {item.name for item in scenario.layout.items}
+            self._present[world] = [slot in present for slot in self._slots]
+        self._blockers = None
+
+    def photos(
+        self, worlds: Sequence[int], cameras: Sequence[str], *, joints_rad: torch.Tensor, slot_pose: torch.Tensor
+    ) -> dict[str, torch.Tensor]:
+        """Take a photo of some worlds with each of some cameras.
+
+        Args:
+            worlds: Numbers of the worlds, n of them.
+            cameras: Names of the cameras.
+            joints_rad: Angles of all arms' joints, shape [all worlds, joints].
+            slot_pose: Poses of all slots' parts, position [m] and quaternion xyzw, shape [all worlds, slots, 7].
+
+        Returns:
+            sRGB of 8 bits by the camera's name, shape [n, h, w, 3].
+        """
+        found = {}
+        for name in cameras:
+            frames = self._cameras[name].frames(joints_rad)
+            tiles = [worlds[start : start + self._tile] for start in range(0, len(worlds), self._tile)]
+            found[name] = torch.cat([self._tile_photos(name, frames, slot_pose, tile) for tile in tiles])
+        return found
+
+    def gbuffer(
+        self, worlds: Sequence[int], camera: str, *, joints_rad: torch.Tensor, slot_pose: torch.Tensor
+    ) -> GBuffer:
+        """Return what a camera sees of some worlds; arguments as in `photos`."""
+        frames = self._cameras[camera].frames(joints_rad)
+        return self._cameras[camera].gbuffer(frames, slot_pose, torch.tensor(list(worlds), device=self._device))
+
+    def _tile_photos(self, camera: str, frames: Frames, slot_pose: torch.Tensor, worlds: Sequence[int]) -> torch.Tensor:
+        """Shade and develop a few worlds."""
+        count = len(worlds)
+        if self._compiled:
+            # Always as many: steps are compiled for their number.
+            worlds = [*worlds, *[worlds[-1]] * (self._tile - count)]
+        rows = torch.tensor(worlds, device=self._device)
+        gbuffer = self._cameras[camera].gbuffer(frames, slot_pose, rows)
+        lights = self._looks.lights(worlds, rows)
+        batch = Batch(
+            gbuffer,
+            self._looks.surfaces(rows),
+            lights,
+            self._shadows(worlds, rows, lights, gbuffer, slot_pose),
+            self._shader.open_shares(gbuffer),
+        )
+        sensors = self._sensors[camera]
+        return self._shader.photos(batch, sensors.take(worlds, rows), sensors.words(rows))[:count]
+
+    def _shadows(
+        self, worlds: Sequence[int], rows: torch.Tensor, lights: LightSet, gbuffer: GBuffer, slot_pose: torch.Tensor
+    ) -> tuple[ShadowMap, ...]:
+        blockers = self._blockers_of(tuple(worlds))
+        items, fixtures = _placed(slot_pose[rows]), _placed(self._fixtures[rows])
+        size_px = map_size_px(gbuffer.height_px * gbuffer.width_px)
+        return tuple(
+            self._shader.shadow_map(blockers, items, fixtures, light, gbuffer, size_px=size_px)
+            for light in lights.areas
+        )
+
+    def _blockers_of(self, worlds: tuple[int, ...]) -> Blockers:
+        """List what casts shadows; the last list is kept as long as nothing comes or goes."""
+        if self._blockers is None or self._blockers[0] != worlds:
+            present: Any = self._present[list(worlds)]
+            made = blockers_of(self._polygons, self._trays, self._bodies, present, like=self._like, xp=torch)
+            self._blockers = (worlds, made)
+        return self._blockers[1]
+
+
+def _placed(poses: torch.Tensor) -> Placed:
+    return placed(poses[..., :3], poses[..., 3:])
