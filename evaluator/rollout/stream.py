@@ -216,7 +216,11 @@ class Stream:
 
     def _group(self, worlds: Sequence[int], state: LineState) -> Mapping[str, Any]:
         joints = state.joint_pos[worlds].astype(float)
-        group = {"joint_pos": joints, "joint_vel": state.joint_vel[worlds], "gripper_pos": state.opening[worlds][:, None]}
+        group = {
+            "joint_pos": joints,
+            "joint_vel": state.joint_vel[worlds],
+            "gripper_pos": state.opening[worlds][:, None],
+        }
         return Lazy(group, {"tcp_pose": lambda: self._motion.tcp_in_base(joints)})
 
     def _ends(self, state: LineState) -> dict[int, EndReason]:
