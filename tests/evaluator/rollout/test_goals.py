@@ -42,6 +42,6 @@ def test_what_is_sorted_is_looked_at(small, catalogue, scenes, data):
         finger_touch=np.zeros((30, len(rows)), bool),
     )  # fmt: skip
     if succeeds(item_ends(Observed.of(trace, job))):
-        assert goals.near(state)[0]
+        assert goals.near(state, np.array([0]))[0]
     empty = dataclasses.replace(state, finger_touch=np.ones_like(state.finger_touch))
-    assert not goals.near(empty)[0], "what is held is not sorted"
+    assert not goals.near(empty, np.array([0]))[0], "what is held is not sorted"
