@@ -240,9 +240,9 @@ class Stream:
         late = np.flatnonzero(self._busy & (self._tick >= self._until)).tolist()
         ended |= dict.fromkeys(late, EndReason.TIMEOUT)
         look = max(1, round(LOOK_EVERY_S * self._line.rate_hz))
-        looked = self._busy & ((self._tick - self._began) % look == 0)
-        if looked.any():
-            near = np.flatnonzero(looked & self._goals.near(state)).tolist()
+        looked = np.flatnonzero(self._busy & ((self._tick - self._began) % look == 0))
+        if len(looked):
+            near = looked[self._goals.near(state, looked)].tolist()
             ended |= {world: EndReason.DONE for world in near if self._sorted(world)}
         ended |= dict.fromkeys(np.flatnonzero(self._busy & self._faulty).tolist(), EndReason.POLICY_ERROR)
         ended |= dict.fromkeys(np.flatnonzero(self._busy & ~state.sound).tolist(), EndReason.PHYSICS_INVALID)
