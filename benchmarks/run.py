@@ -7,7 +7,10 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SCRIPTS = {
-    **{name: f"{name}/run.py" for name in ("placement", "authoring", "collision", "settle", "expand", "imaging")},
+    **{
+        name: f"{name}/run.py"
+        for name in ("placement", "authoring", "collision", "settle", "expand", "imaging", "vision")
+    },
     "library": "library/scale.py",
 }
 NAMES = tuple(SCRIPTS)
