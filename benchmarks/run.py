@@ -8,6 +8,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 SCRIPTS = {
     **{name: f"{name}/run.py" for name in ("placement", "authoring", "collision", "settle", "expand", "imaging")},
+    "vision": "vision/run.py",
     "library": "library/scale.py",
 }
 NAMES = tuple(SCRIPTS)

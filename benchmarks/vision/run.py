@@ -37,9 +37,10 @@ NOTES = (
     "`named`: of the targets that could be taken right away, the share that the eye points at (within 12 mm) and names"
     " rightly. `grasp`: ... and where the fingers, put down as the eye says, meet nothing but the part and hold it when"
     f" they close (the rule of the grasp check; parts that lie up to {np.degrees(ASKEW_RAD):.0f} degrees askew between"
-    " them turn). `vain`: share of all places pointed at where there is no target or another one. `first pick`: pictures whose surest place is right in both ways.",
-    "Nominal pictures show trays at all stages of emptiness; those of axes show full trays at level 5, each beside its"
-    " `twin` before the axis, on the same layout. Ranges are 95 % intervals (Wilson).",
+    " them turn). `vain`: share of all places pointed at where there is no target or another one. `first pick`:"
+    " pictures whose surest place is right in both ways.",
+    f"Nominal pictures show trays at all stages of emptiness; those of axes show full trays at level {LEVEL}, each"
+    " beside its `twin` before the axis. Ranges are 95 % intervals (Wilson).",
     "`sorted`: of all targets, the share that the policy brings to the right bin in whole episodes of a world without"
     " physics (`dry_line.py`), looking anew after each part; no slips, no bounces, no shadow of the arm.",
 )
@@ -99,8 +100,8 @@ class Bench:
         overlap = {key: value for key, value in facts["held_out"].items() if key.startswith("iou ")}
         shares = ", ".join(f"{key.removeprefix('iou ')} {value:.2f}" for key, value in overlap.items())
         return (
-            f"`{self._cell.name}`: {size:.1f} MB of weights by `{facts['command']}`; one look takes {1000 * seconds:.0f}"
-            f" ms on a processor. Pixels told apart, intersection over union: {shares}."
+            f"`{self._cell.name}`: {size:.1f} MB of weights by `{facts['command']}`; one look takes"
+            f" {1000 * seconds:.0f} ms on a processor. Pixels told apart, intersection over union: {shares}."
         )
 
     def _accuracy(self, pictures: Iterator) -> Accuracy:

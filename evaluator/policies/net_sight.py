@@ -39,15 +39,17 @@ class Places:
     """Names for places where something was seen, so that a policy knows what it tried before."""
 
     def __init__(self) -> None:
-        self._known: list[Array] = []
+        self._known = np.zeros((0, 2))
 
-    def name(self, place: Array) -> str:
-        """Return the name of a place [m], shape [2]."""
-        for index, known in enumerate(self._known):
-            if np.linalg.norm(known - place) < SAME_M:
-                return f"place {index}"
-        self._known.append(place)
-        return f"place {len(self._known) - 1}"
+    def names(self, places: Array) -> tuple[str, ...]:
+        """Return the names of places [m], shape [n, 2]; each of those that are new becomes known."""
+        away = np.linalg.norm(places[:, None] - self._known, axis=2)
+        away = np.pad(away, ((0, 0), (0, 1)), constant_values=SAME_M)  # the last one stands for a new place
+        nearest = away.argmin(axis=1)
+        new = nearest == len(self._known)
+        nearest[new] += np.arange(new.sum())
+        self._known = np.concatenate([self._known, places[new]])
+        return tuple(f"place {index}" for index in nearest.tolist())
 
 
 class NetSight:
@@ -70,7 +72,7 @@ class NetSight:
             return NOTHING
         _, first, item = np.unique(seen.peak, return_index=True, return_inverse=True)
         return Grasps(
-            items=tuple(self._places.name(seen.middle[row, :2]) for row in first.tolist()),
+            items=self._places.names(seen.middle[first, :2]),
             bins=tuple(self._sorter.bins[part - 1] for part in seen.part[first].tolist()),
             item=item,
             middle=seen.middle[:, :2],

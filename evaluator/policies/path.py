@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ PEAK = 1.875
 """Peak over mean speed of a minimum-jerk movement (Flash and Hogan 1985)."""
 NUMBERS = 5
 """Numbers of a set point: those of `ToolPoint`, in its order."""
+_SAME = 1e-6
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,14 @@ class ToolPoint:
         x, y, z = np.asarray(position_m, float).tolist()
         return cls(x, y, z, float(yaw_rad), 1.0)
 
+    def near(self, other: ToolPoint) -> bool:
+        """Tell whether it is another point, to rounding."""
+        return (
+            math.dist((self.x, self.y, self.z), (other.x, other.y, other.z)) < _SAME
+            and abs(self.yaw_rad - other.yaw_rad) < _SAME
+            and abs(self.opening - other.opening) < _SAME
+        )
+
     @property
     def numbers(self) -> Array:
         """Everything, shape [5]."""
@@ -56,7 +66,8 @@ def moved(start: ToolPoint, end: ToolPoint, *, rate_hz: float, speed_m_s: float,
         turn_rad_s: Highest turning speed [rad/s].
     """
     step = end.numbers - start.numbers
-    seconds = PEAK * max(float(np.linalg.norm(step[:3])) / speed_m_s, abs(float(step[3])) / turn_rad_s, LEAST_S / PEAK)
+    x, y, z, turn, _ = step.tolist()
+    seconds = PEAK * max(math.hypot(x, y, z) / speed_m_s, abs(turn) / turn_rad_s, LEAST_S / PEAK)
     count = max(1, round(seconds * rate_hz))
     share = np.arange(1, count + 1) / count
     smooth = share**3 * (10 - 15 * share + 6 * share**2)

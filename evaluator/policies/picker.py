@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 import numpy as np
 
@@ -157,7 +158,7 @@ class Picker:
         return np.concatenate([up, across, down])
 
     def _straight(self, point: ToolPoint, *, speed_m_s: float = SPEED_M_S) -> Array:
-        if np.allclose(point.numbers, self._tool.numbers, atol=1e-6):
+        if point.near(self._tool):
             return np.zeros((0, NUMBERS))
         points = moved(self._tool, point, rate_hz=self._rate, speed_m_s=speed_m_s, turn_rad_s=TURN_RAD_S)
         self._tool = point
@@ -167,8 +168,11 @@ class Picker:
         return points if len(points) else held(self._tool, rate_hz=self._rate, seconds=WAIT_S)
 
 
+@lru_cache(maxsize=64)
 def spots(size_m: tuple[float, float]) -> Array:
     """Return places in a bin where parts are let go, in its frame [m], the middle first, shape [n, 3]."""
     sides = [np.arange(-n, n + 1) * SPOT_M for n in (int(max(0.0, side / 2 - 0.045) / SPOT_M) for side in size_m)]
     grid = np.array([[x, y, 0.0] for x in sides[0] for y in sides[1]])
-    return grid[np.lexsort((grid[:, 1], grid[:, 0], np.round(np.linalg.norm(grid, axis=1), 6)))]
+    places = grid[np.lexsort((grid[:, 1], grid[:, 0], np.round(np.linalg.norm(grid, axis=1), 6)))]
+    places.setflags(write=False)
+    return places

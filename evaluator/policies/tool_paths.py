@@ -14,6 +14,8 @@ from scenegen.robot import Arm
 
 _LONG = 256
 """Set points that there is room for at first; it grows."""
+FOLLOW_STEPS = 1
+"""Steps of the inverse kinematics a set point: at full speed the tool is 0.14 mm off, and not at all when it stands."""
 
 
 class ToolPaths:
@@ -89,7 +91,7 @@ class ToolPaths:
         joints = self._joints[rows]
         found = np.empty((*points.shape[:2], joints.shape[1] + 1), np.float32)
         for tick in range(ticks):
-            joints = self._arm.follow(joints, points[:, tick, :3], downward(points[:, tick, 3]))
+            joints = self._arm.follow(joints, points[:, tick, :3], downward(points[:, tick, 3]), steps=FOLLOW_STEPS)
             found[:, tick, :-1], found[:, tick, -1] = joints, points[:, tick, 4]
         self._joints[rows] = joints
         return found

@@ -15,7 +15,7 @@ from validators.jaw_grasps import Jaws, close_jaws
 
 _LEVEL = 3
 """Decimals of a vertical, as the check of grasps rounds it."""
-_ALIGNED = 7
+_ALIGNED = 41
 """Directions that are tried for where a part that lies askew ends up."""
 
 
@@ -56,8 +56,10 @@ class Feed:
         aside = np.abs(((after - middle)[:, :2] * axis).sum(axis=1))
         # Both fingers come down beside the part: what is left on the nearer side is the room.
         clear = np.isfinite(width) & ((open_m - width) / 2 > aside)
-        for turn in np.linspace(-askew_rad, askew_rad, _ALIGNED) if askew_rad else ():
-            holds = holds | self._closed(posed, item, middle, yaw_rad + turn)[0]
+        if askew_rad:
+            turns = np.linspace(-askew_rad, askew_rad, _ALIGNED)
+            places, turned = np.repeat(middle, _ALIGNED, axis=0), (yaw_rad[:, None] + turns).reshape(-1)
+            holds = self._closed(posed, item, places, turned)[0].reshape(-1, _ALIGNED).any(axis=1)
         tip = np.maximum(middle[:, 2] - pad_m, self.pose.position[2] + GRASP.limits["tip_gap_m"])
         heights = posed.corners[posed.owner == item, 2]
         top, low = float(heights.max()), float(heights.min())
@@ -65,6 +67,10 @@ class Feed:
         usable = holds & clear & inside & (top - low >= self.gripper.min_grasp_height_m)
         free = self._free(posed, item, Candidates(usable[None], middle[None], axis[None], open_m[None], tip[None]))
         return Touch(usable & free, width)
+
+    def widths(self, posed: Posed, item: int, middle: Array, yaw_rad: Array) -> Array:
+        """Return how far apart the fingers are when they closed on one item alone, arguments as in `close_at`."""
+        return self._closed(posed, item, middle, yaw_rad)[2]
 
     def _closed(self, posed: Posed, item: int, middle: Array, yaw_rad: Array) -> tuple[NDArray[np.bool_], Array, Array]:
         """Close on one item alone: whether it is held, the point midway between the pads then, and their distance."""

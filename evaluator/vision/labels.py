@@ -25,10 +25,8 @@ PLAY_M = 0.0025
 """How far the fingers open beyond a part on each side [m]: more than the oracle's, since a picture shows less."""
 LIMITS: Limits = {**GRASP.limits, "play_m": PLAY_M}
 """Which grasps count as free."""
-SNUG = 1.05
-"""Grasps up to so many times as wide as the narrowest one are as good: the flats of a nut, the shank of a bolt."""
 WIDER = 1.2
-"""Other directions at the place of the best grasp are good up to so many times its width: across a nut's corners."""
+"""Directions are good up to so many times the least width at that place: across a nut's corners, not along a bolt."""
 SAME_M = 0.001
 """Grasps whose middles are this near to each other are one, in several directions [m]."""
 BLUR_RAD = np.radians(8.0)
@@ -82,13 +80,16 @@ def labels_of(
     gripper, found = cell.robot.gripper, []
     jaws = Feed(gripper, cell.feed, feed)
     for index in np.flatnonzero((kinds > 0) & free.any(axis=1)).tolist():
-        rows = _best(tried.center[index], tried.width_m[index], free[index], posed.mass_centers[index])
-        center, width = tried.center[index, rows].mean(axis=0), float(tried.width_m[index, rows].mean())
+        rows = _nearest(tried.center[index], free[index], posed.mass_centers[index])
+        center = tried.center[index, rows].mean(axis=0)
         turned = np.concatenate([_turns(tried.axis[index, rows]), _YAWS])
-        places, opened = np.tile(center, (len(turned), 1)), np.full(len(turned), width + 2 * PLAY_M)
-        closed = jaws.close_at(posed, index, places, turned, open_m=opened)
-        good = closed.holds & (closed.width_m <= WIDER * width)
-        good[: len(rows)] = True
+        places = np.tile(center, (len(turned), 1))
+        widths = jaws.widths(posed, index, places, turned)
+        widths[: len(rows)] = tried.width_m[index, rows]
+        holds = jaws.close_at(posed, index, places, turned, open_m=widths + 2 * PLAY_M).holds
+        holds[: len(rows)] = True
+        good = holds & (widths <= WIDER * widths[holds].min())
+        width = float(widths[good].mean())
         size = np.array([width / gripper.opening_m, (center[2] - feed.position[2]) / gripper.finger_depth_m])
         found.append((kinds[index], *_shown(camera, center, turned[good]), size))
     return Labels(region, *_rows(found))
@@ -107,12 +108,11 @@ def regions(scenario: Scenario, gbuffer: GBuffer, subject: Subject) -> NDArray[n
     return found
 
 
-def _best(center: Array, width_m: Array, free: NDArray[np.bool_], balance: Array) -> NDArray[np.intp]:
-    """Choose among the grasps of one part: of the narrow ones those nearest to its centre of mass."""
-    narrow = np.flatnonzero(free & (width_m <= SNUG * width_m[free].min()))
-    away = np.linalg.norm((center[narrow] - balance)[:, :2], axis=1)
-    nearest = center[narrow[away.argmin()], :2]
-    return narrow[np.linalg.norm(center[narrow, :2] - nearest, axis=1) <= SAME_M]
+def _nearest(center: Array, free: NDArray[np.bool_], balance: Array) -> NDArray[np.intp]:
+    """Return those grasps of one part that are free, and as near to its centre of mass as can be."""
+    rows = np.flatnonzero(free)
+    away = np.round(np.linalg.norm((center[rows] - balance)[:, :2], axis=1), 4)
+    return rows[np.linalg.norm(center[rows, :2] - center[rows[away.argmin()], :2], axis=1) <= SAME_M]
 
 
 def _turns(axes: Array) -> Array:

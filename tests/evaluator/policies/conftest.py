@@ -34,7 +34,7 @@ def observe(cell):
                     "gripper_pos": rng.uniform(0, 1, 1),
                     "tcp_pose": np.concatenate([rng.uniform(-0.5, 0.5, 3), quat / np.linalg.norm(quat)]),
                     "overhead_rgb": rng.integers(0, 256, (224, 224, 3), np.uint8),
-                    "wrist_rgb": rng.integers(0, 256, (24, 32, 3), np.uint8),
+                    "wrist_rgb": rng.integers(0, 256, (224, 224, 3), np.uint8),
                 }
             )
         columns = {key: np.stack([row[key] for row in rows]) for key in rows[0]}
