@@ -16,6 +16,7 @@ from evaluator.isaac.stage import CAMERA, FIXED, SLOT
 from scenegen.cell import Cell, CellCamera, Robot
 from scenegen.errors import InvalidOption
 from scenegen.geometry import Array
+from scenegen.imaging.coat_set import CoatSet
 from scenegen.imaging.gbuffer import NOTHING, GBuffer
 from scenegen.imaging.pinhole import camera_rays
 from scenegen.imaging.robot_look import ROBOT
@@ -94,13 +95,13 @@ class WorldCamera:
             quat=quat,
         )
 
-    def gbuffer(self, frames: Frames, slot_pose: torch.Tensor, worlds: torch.Tensor) -> GBuffer:
+    def gbuffer(self, frames: Frames, poses: torch.Tensor, coats: CoatSet, worlds: torch.Tensor) -> GBuffer:
         """Return what was drawn of some worlds; see `PixelFiller.fill`."""
         if self._filler is None:
             labels = self._sensor.data.info[IDS]["idToLabels"]
             index = instance_index(labels, self._names)
             self._filler = PixelFiller(self._names, self._rays, index, self._meshes, device=self._device)
-        return self._filler.fill(frames, slot_pose, worlds)
+        return self._filler.fill(frames, poses, coats, worlds)
 
     def _pose(self, joints_rad: torch.Tensor) -> Placement:
         if self.camera.mount == "world":

@@ -9,8 +9,10 @@ import numpy as np
 import torch
 import warp as wp
 
+from evaluator.isaac.coat_kernel import Coat, coat_layer
 from scenegen.geometry import Array
 from scenegen.imaging.caster import LEAN
+from scenegen.imaging.coat_set import LAYERS, CoatSet
 from scenegen.imaging.gbuffer import NOTHING, GBuffer
 from scenegen.imaging.ray_shape import RayShape
 from scenegen.parts.catalogue import Catalogue
@@ -68,7 +70,7 @@ class PixelFiller:
     """Fills G-buffers from what one camera drew.
 
     Args:
-        names: What instances are: the slots' first.
+        names: What instances are: the slots' first, the robot last.
         rays: The ray of each pixel in the camera's frame, with z = -1, shape [h, w, 3].
         index: Place among the names of each of the simulator's numbers, `NOTHING` for none, shape [numbers].
         meshes: The slots' meshes.
@@ -81,13 +83,17 @@ class PixelFiller:
         self._rays = _vectors(rays.reshape(-1, 3), device)
         self._index = wp.array(index.astype(np.int32), dtype=wp.int32, device=device)
 
-    def fill(self, frames: Frames, slot_pose: torch.Tensor, worlds: torch.Tensor) -> GBuffer:
+    def fill(self, frames: Frames, poses: torch.Tensor, coats: CoatSet, worlds: torch.Tensor) -> GBuffer:
         """Return what the camera sees of some worlds.
 
         Args:
             frames: What it drew of all worlds.
-            slot_pose: Poses of the slots' parts, position [m] and quaternion xyzw, shape [all worlds, slots, 7].
+            poses: Where the instances are but the last, position [m] and quaternion xyzw, shape [b, m - 1, 7].
+            coats: What lies over them, shape [b, m].
             worlds: Numbers of the worlds, shape [b].
+
+        Returns:
+            A G-buffer whose names come `LAYERS` times, for the looks of `layered_surfaces`.
         """
         count, size = len(worlds), self._height * self._width
         instance = torch.empty((count, size), dtype=torch.int32, device=self._device)
@@ -102,7 +108,8 @@ class PixelFiller:
                 wp.from_torch(frames.normals.contiguous(), dtype=wp.vec3f),
                 wp.from_torch(frames.eye.contiguous(), dtype=wp.vec3f),
                 wp.from_torch(frames.quat.contiguous(), dtype=wp.quatf),
-                wp.from_torch(slot_pose.contiguous(), dtype=wp.transformf),
+                wp.from_torch(poses.contiguous(), dtype=wp.transformf),
+                wp.from_torch(torch.stack(tuple(coats), dim=2)),
                 self._rays,
                 self._index,
                 self._meshes.mesh,
@@ -117,7 +124,7 @@ class PixelFiller:
         )
         eye = frames.eye[worlds]
         return GBuffer(
-            names=self._names,
+            names=self._names * LAYERS,
             height_px=self._height,
             width_px=self._width,
             instance=instance,
@@ -148,6 +155,7 @@ def _fill_pixels(
     eyes: wp.array(dtype=wp.vec3f),
     quats: wp.array(dtype=wp.quatf),
     poses: wp.array2d(dtype=wp.transformf),
+    coats: wp.array3d(dtype=wp.float32),
     rays: wp.array(dtype=wp.vec3f),
     index: wp.array(dtype=wp.int32),
     mesh: wp.array(dtype=wp.uint64),
@@ -168,14 +176,14 @@ def _fill_pixels(
         shown = wp.static(NOTHING)
     reach = depth
     normal = flat[world, pixel]
-    open_share = float(1.0)
+    open_share = 1.0
     if shown < 0:
         depth = wp.inf
-        reach = float(1.0)
+        reach = 1.0
         normal = -wp.normalize(ray)
     if shown >= 0 and shown < mesh.shape[0]:
         # Triangles of the simulator's camera are flat: the part's own mesh knows its normals and its grooves.
-        pose = poses[world, shown]
+        pose = poses[row, shown]
         inverse = wp.transform_inverse(pose)
         origin = wp.transform_point(inverse, eye)
         ahead = wp.normalize(wp.transform_vector(inverse, ray))
@@ -193,6 +201,16 @@ def _fill_pixels(
     if wp.dot(normal, ray) > 0.0:
         normal = -normal
     point = eye + ray * reach
+    if shown >= 0 and shown < poses.shape[1]:
+        coat = Coat()
+        coat.kind = coats[row, shown, 0]
+        coat.cosine = coats[row, shown, 1]
+        coat.sine = coats[row, shown, 2]
+        coat.patch_m = coats[row, shown, 3]
+        coat.level = coats[row, shown, 4]
+        coat.phase = wp.vec3f(coats[row, shown, 5], coats[row, shown, 6], coats[row, shown, 7])
+        spot = wp.transform_point(wp.transform_inverse(poses[row, shown]), point)
+        shown += coats.shape[1] * coat_layer(coat, spot)
     instance[row, pixel] = shown
     for axis in range(3):
         planes[axis, row, pixel] = normal[axis]

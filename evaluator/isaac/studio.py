@@ -35,7 +35,7 @@ TILE = {"cpu": 4, "cuda": 256}
 class Studio:
     """Photographs worlds; what does not change between resets is kept on the simulator's device.
 
-    The robot is seen, and receives shadows; it casts none yet. Patterns and stains count by their means.
+    The robot is seen, and receives shadows; it casts none.
 
     Args:
         cell: The cell.
@@ -66,6 +66,7 @@ class Studio:
         self._present = np.zeros((count, len(slots)), bool)
         self._fixture_names = [fixture.name for fixture in nominal_fixtures(cell)]
         self._fixtures = torch.zeros((count, len(self._fixture_names), 7), device=self._device)
+        self._table = torch.cat(placed_poses([cell.table.pose_top_to_world], like=self._like), dim=1)
         kind = torch.device(self._device).type
         self._compiled = kind == "cuda"
         self._tile = min(TILE[kind], count)
@@ -117,8 +118,9 @@ class Studio:
         self, worlds: Sequence[int], camera: str, *, joints_rad: torch.Tensor, slot_pose: torch.Tensor
     ) -> GBuffer:
         """Return what a camera sees of some worlds; arguments as in `photos`."""
-        frames = self._cameras[camera].frames(joints_rad)
-        return self._cameras[camera].gbuffer(frames, slot_pose, torch.tensor(list(worlds), device=self._device))
+        rows = torch.tensor(list(worlds), device=self._device)
+        frames, (_, coats) = self._cameras[camera].frames(joints_rad), self._looks.surfaces(rows)
+        return self._cameras[camera].gbuffer(frames, self._poses(slot_pose, rows), coats, rows)
 
     def _tile_photos(self, camera: str, frames: Frames, slot_pose: torch.Tensor, worlds: Sequence[int]) -> torch.Tensor:
         """Shade and develop a few worlds."""
@@ -127,17 +129,22 @@ class Studio:
             # Always as many: steps are compiled for their number.
             worlds = [*worlds, *[worlds[-1]] * (self._tile - count)]
         rows = torch.tensor(worlds, device=self._device)
-        gbuffer = self._cameras[camera].gbuffer(frames, slot_pose, rows)
+        surfaces, coats = self._looks.surfaces(rows)
+        gbuffer = self._cameras[camera].gbuffer(frames, self._poses(slot_pose, rows), coats, rows)
         lights = self._looks.lights(worlds, rows)
         batch = Batch(
             gbuffer,
-            self._looks.surfaces(rows),
+            surfaces,
             lights,
             self._shadows(worlds, rows, lights, gbuffer, slot_pose),
             self._shader.open_shares(gbuffer),
         )
         sensors = self._sensors[camera]
         return self._shader.photos(batch, sensors.take(worlds, rows), sensors.words(rows))[:count]
+
+    def _poses(self, slot_pose: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        """Return where everything is but the robot, in the order of the names, shape [b, m - 1, 7]."""
+        return torch.cat([slot_pose[rows], self._fixtures[rows], self._table.expand(len(rows), 1, 7)], dim=1)
 
     def _shadows(
         self, worlds: Sequence[int], rows: torch.Tensor, lights: LightSet, gbuffer: GBuffer, slot_pose: torch.Tensor

@@ -165,7 +165,8 @@ class IsaacWorlds:
 
     def photos(self, worlds: Sequence[int], cameras: Sequence[str]) -> dict[str, torch.Tensor]:
         """Photograph some worlds as they are now; see `Studio.photos`."""
-        assert self.studio is not None and self.arms is not None
+        assert self.studio is not None, "there are no cameras"
+        assert self.arms is not None
         slot_pose = self._scene["slots"].data.body_link_pose_w.torch
         return self.studio.photos(worlds, cameras, joints_rad=self.arms.joint_pos(), slot_pose=slot_pose)
 
