@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,18 +74,6 @@ class Line(Protocol):
 
     def tick(self) -> None:
         """Simulate one tick of all worlds."""
-        ...
-
-    def images(self, worlds: Sequence[int], cameras: Sequence[str]) -> Mapping[str, Any]:
-        """Photograph some worlds as they are now.
-
-        Args:
-            worlds: Numbers of the worlds, n of them.
-            cameras: Names of cameras, among those that the line was made with.
-
-        Returns:
-            By the camera's name sRGB of 8 bits, torch on the simulator's device or numpy, shape [n, h, w, 3].
-        """
         ...
 
     def state(self) -> LineState:

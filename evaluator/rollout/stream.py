@@ -19,7 +19,6 @@ from evaluator.policy import Observation, Truth
 from evaluator.rollout.line import Line, LineState
 from evaluator.rollout.motion import Motion
 from evaluator.rollout.recorder import Recorder
-from evaluator.rollout.seen import camera_obs
 from scenegen.cell import Cell, Role
 from scenegen.errors import PolicyError
 from scenegen.geometry import Array
@@ -148,7 +147,6 @@ class Stream:
             worlds=tuple(worlds),
             instructions=tuple(one.scenario.task.instruction for one in recorders),
             policy=self._group(worlds, state),
-            camera_obs=camera_obs(self._line, worlds, self._policy.spec, self._cell),
             truth=truth,
         )
 

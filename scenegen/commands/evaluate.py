@@ -23,7 +23,6 @@ from evaluator.policies.context import PolicyContext
 from evaluator.policies.latency import parse_latency
 from evaluator.policies.registry import make_policy
 from evaluator.rollout.run import Run
-from evaluator.rollout.seen import wanted_cameras
 from evaluator.rollout.stream import Stream
 from library.commit import MAIN
 from library.layers import Layers
@@ -117,8 +116,7 @@ class _Rollout:
 
     def roll(self, policy: Checked, rows: list[Row], *, worlds: int, device: str, latency: str, as_json: bool) -> None:
         typer.echo(f"building {worlds} worlds on {device}: the first time takes minutes", err=True)
-        cameras = wanted_cameras(policy.spec, self._cell)
-        opened = _isaac().open_line(self._cell, self._parts, count=worlds, device=device, cameras=cameras)
+        opened = _isaac().open_line(self._cell, self._parts, count=worlds, device=device)
         scenarios = ((index, self._snapshot.scenario(row)) for index, row in enumerate(rows))
         with opened as line, SceneProgress(len(rows), done=0, style=progress_style(as_json)) as progress:
             delay = parse_latency(latency, seed=self._run.seed)
