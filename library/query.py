@@ -14,18 +14,22 @@ import pyarrow as pa
 from library.curated import Action, Curated
 from library.metering import READINGS
 from library.snapshot import Snapshot
-from library.tables import METERS, SCENARIOS, TABLES
+from library.tables import EPISODES, METERS, RUNS, SCENARIOS, TABLES
 from scenegen.errors import InvalidOption, UnknownName
 
 BATCH = 2_000
 """Rows that are handed out at a time."""
 EVERY, MEMBERS, SEVERITIES = "all_scenarios", SCENARIOS.name, "severities"
+CERTIFICATES = "certificates"
+ORACLE = "oracle"
+"""The policy whose successes certify that a scene can be solved."""
 QUESTION = "one SELECT"
 
 _KNOWN: dict[str, list[str]] = {
     MEMBERS: [*SCENARIOS.schema.names, "split", "review"],
     EVERY: [*SCENARIOS.schema.names],
     SEVERITIES: ["scenario_id", "axis", "level", "quantity", "value", "unit"],
+    CERTIFICATES: ["scenario_id", "solved", "takt_s", "run_id", "seed", "device", "simulator", "scenegen"],
     **{name: list(table.schema.names) for name, table in TABLES.items() if name != SCENARIOS.name},
     **{METERS.name: ["scenario_id", "camera", *READINGS, "version"]},
 }
@@ -42,6 +46,15 @@ _READINGS_SQL = f"""
 SELECT scenario_id, camera, {", ".join(f"unnest(all_of.{name}) AS {name}" for name in READINGS)}, version
 FROM (SELECT scenario_id, camera, version, from_json(readings, '{json.dumps({k: [v] for k, v in READINGS.items()})}')
       AS all_of FROM _meters)
+"""
+_CERTIFICATES_SQL = f"""
+SELECT scenario_id, outcome = 'success' AS solved,
+       list_avg(from_json(json_extract(metrics, '$.task.takt_s'), '["DOUBLE"]')) AS takt_s, run_id, seed,
+       json_extract_string(conditions, '$.device') AS device,
+       CAST(json_extract(conditions, '$.simulator') AS VARCHAR) AS simulator,
+       json_extract_string(conditions, '$.scenegen') AS scenegen
+FROM episodes JOIN runs USING (run_id)
+WHERE subject = '{ORACLE}' AND outcome IN ('success', 'failure') AND json_extract(conditions, '$.explains') IS NULL
 """
 _LOCKED = (
     "autoinstall_known_extensions = false",
@@ -67,8 +80,9 @@ def ask(snapshot: Snapshot, sql: str) -> Answer:
 
     Tables are `scenarios` (the members of the set: without what was dropped, is in quarantine or was rejected; with the
     columns `split` and `review`), `all_scenarios`, `severities` (one row a scenario, axis and quantity), `meters` (one
-    row a scenario, camera and target, a column a meter) and `facets`, `verdicts`, `attempts`, `curation`, `runs`,
-    `episodes`. The files of the tables that the question names are held against their hashes first.
+    row a scenario, camera and target, a column a meter), `certificates` (one row an episode of the oracle that was
+    judged: whether it sorted the scene, its mean takt [s], and under what) and `facets`, `verdicts`, `attempts`,
+    `curation`, `runs`, `episodes`. The files of the tables that the question names are held against their hashes first.
 
     Args:
         snapshot: The version.
@@ -116,8 +130,11 @@ def _require_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
 def _offer(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, named: frozenset[str]) -> None:
     """Make the named tables known: Lance's own data sets, so that filters and columns are pushed down to them."""
-    for name in sorted(named & TABLES.keys() - {MEMBERS, METERS.name}):
+    needed = named | ({EPISODES.name, RUNS.name} if CERTIFICATES in named else set())
+    for name in sorted(needed & TABLES.keys() - {MEMBERS, METERS.name}):
         _register(connection, snapshot, name, name)
+    if CERTIFICATES in named:
+        connection.execute(f"CREATE TEMP VIEW {CERTIFICATES} AS {_CERTIFICATES_SQL}")
     if METERS.name in named:
         _register(connection, snapshot, METERS.name, "_meters")
         connection.execute(f"CREATE TEMP VIEW {METERS.name} AS {_READINGS_SQL}")

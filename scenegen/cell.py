@@ -48,6 +48,8 @@ class Gripper(Record):
     """Least height of a part above its support that the pads can hold [m]."""
     force_n: Positive
     """Grasp force [N]."""
+    tip_beyond_tcp_m: NonNegative = Field(default=0.0, exclude_if=partial(eq, 0.0))
+    """How far the fingers reach beyond the tool centre [m]; zero where the tool centre is at their tips."""
 
 
 class Robot(Record):
@@ -204,6 +206,12 @@ class PhysicsModel(Record):
     """How the friction of two surfaces combines: MuJoCo's and Newton's rule is the larger one."""
     fixture_friction: Positive = 0.6
     """Sliding friction of table, tray and bins."""
+    spin_decay_s: NonNegative = Field(default=0.0, exclude_if=partial(eq, 0.0))
+    """Time in which a loose part loses most of its rotation [s], as rolling on real floors takes it; 0: never.
+
+    A viscous torque: the part's own mean moment of inertia by this time. Without it a bolt in a bin rolls for
+    ever, since contacts resist sliding alone.
+    """
 
     @property
     def solref(self) -> tuple[float, float]:

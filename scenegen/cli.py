@@ -22,11 +22,13 @@ COMMANDS = {
     "show": "Show one scene: what is in it, where it came from, what the checks said.",
     "render": "Draw a scene, or all scenes of a library, as pictures.",
     "evaluate": "Roll a policy out over a library's scenes in Isaac Lab; keep every episode.",
+    "report": "Tell what a run showed: tables, and one HTML page with plots and pictures.",
+    "train-vision": "Teach the reference camera policy to see a cell.",
     "serve": "Serve a policy to others, over openpi's or GR00T's protocol.",
     "schema": "Print the JSON schema of a record.",
     "doctor": "Tell what is installed, what conflicts, and how to mend it.",
 }
-"""Commands by name with their one-line help; `scenegen/commands/<name>.py` holds each as `app`."""
+"""Commands by name with their one-line help; `scenegen/commands/<name>.py` holds each as `app`, with _ for -."""
 
 
 app = typer.Typer(

@@ -157,6 +157,16 @@ class ContactOverflow(SceneGenError, RuntimeError):
         )
 
 
+class OutOfMemory(SceneGenError, MemoryError):
+    """There is no memory for even one world."""
+
+    def __init__(self, detail: str) -> None:
+        self.detail = detail
+        super().__init__(
+            f"out of memory with a single world ({detail}) - close what else uses it, or use another device"
+        )
+
+
 class PolicyError(SceneGenError, RuntimeError):
     """A policy gave no usable answer; names it, what happened and what would be accepted.
 

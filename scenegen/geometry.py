@@ -134,8 +134,10 @@ def quat_to_matrix(quat: ArrayLike) -> Array:
 
 
 def quat_from_matrix(matrix: ArrayLike) -> Array:
-    """Quaternion, shape [4], xyzw, of one rotation matrix, shape [3, 3] (Shepperd's method: the largest term leads)."""
+    """Quaternions, shape [..., 4], xyzw, of rotation matrices, shape [..., 3, 3] (Shepperd: the largest term leads)."""
     m = np.asarray(matrix, float)
+    if m.ndim > 2:
+        return _quats_from_matrices(m)
     candidates = np.array([m[0, 0], m[1, 1], m[2, 2], np.trace(m)])
     lead = int(np.argmax(candidates))
     if lead == 3:
@@ -148,6 +150,18 @@ def quat_from_matrix(matrix: ArrayLike) -> Array:
         quat[k] = m[k, i] + m[i, k]
         quat[3] = m[k, j] - m[j, k]
     return quat / np.linalg.norm(quat)
+
+
+def _quats_from_matrices(m: Array) -> Array:
+    """Four candidates for each matrix, each with another leading term; the best is taken."""
+    x, y, z = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    xy, zx, yz = m[..., 1, 0] + m[..., 0, 1], m[..., 2, 0] + m[..., 0, 2], m[..., 2, 1] + m[..., 1, 2]
+    wx, wy, wz = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
+    rows = ((1 + x - y - z, xy, zx, wx), (xy, 1 + y - z - x, yz, wy), (zx, yz, 1 + z - x - y, wz))
+    quats = np.stack([np.stack(row, axis=-1) for row in (*rows, (wx, wy, wz, 1 + x + y + z))], axis=-2)
+    lead = np.stack([x, y, z, x + y + z], axis=-1).argmax(axis=-1)
+    best = np.take_along_axis(quats, lead[..., None, None], axis=-2)[..., 0, :]
+    return best / np.sqrt((best * best).sum(axis=-1, keepdims=True))
 
 
 def quat_about(axis: ArrayLike, angle_rad: ArrayLike) -> Array:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import numpy as np
+
 from scenegen.cell import Cell, CellCamera
-from scenegen.geometry import Pose
+from scenegen.geometry import Array, Pose
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.part import Part
 from scenegen.record import once_per_content
@@ -127,3 +129,11 @@ def nominal_scenario(cell: Cell, parts: Catalogue, layout: Layout, task: Task) -
         sensor=nominal_sensor(cell),
         task=task,
     )
+
+
+def spin_damping(cell: Cell, parts: Catalogue) -> Array:
+    """Return the viscous torque on the part of each slot by its rotation [N m s/rad], shape [slots]; all simulators."""
+    if not cell.physics.spin_decay_s:
+        return np.zeros(len(cell.slots))
+    means = [float(np.mean(parts[item.part].mass.diagonal_inertia_kg_m2)) for item in cell.slots.values()]
+    return np.array(means) / cell.physics.spin_decay_s

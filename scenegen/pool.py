@@ -70,8 +70,7 @@ def run_ordered(
         while indices := demand.next_chunk(chunk, 0):
             yield from zip(indices, worker(indices), strict=True)
         return
-    for name in _ONE_THREAD:
-        os.environ.setdefault(name, "1")
+    one_thread()
     context, recipe = multiprocessing.get_context("forkserver" if forks else "spawn"), pickle.dumps(make_worker)
     if forks:
         context.set_forkserver_preload(["__main__", make_worker.__module__])  # imported once, not once a process
@@ -96,6 +95,12 @@ def run_ordered(
                     process.terminate()
 
 
+def one_thread() -> None:
+    """Let processes that are started from now on compute in one thread each."""
+    for name in _ONE_THREAD:
+        os.environ.setdefault(name, "1")
+
+
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
     """Hold an interrupt back; a process that is started meanwhile never sees one, and leaves it to its parent."""
@@ -113,13 +118,17 @@ def _start(recipe: bytes) -> None:
         recipe: What makes it, pickled: a new process takes bytes off its parent's hands before it imports all that is
             in them, so that processes start side by side.
     """
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     _workers[:] = [pickle.loads(recipe)()]
     gc.freeze()  # what was built lives as long as the process: the garbage collector need not go through it
 
 
-def _end_with_parent() -> None:
-    """End this process when its parent is gone, even if that was killed."""
+def end_with_parent() -> None:
+    """Let this process end when its parent is gone, even if that was killed."""
+    threading.Thread(target=_watch_parent, daemon=True).start()
+
+
+def _watch_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     multiprocessing.connection.wait([parent.sentinel])

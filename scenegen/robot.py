@@ -65,6 +65,15 @@ class Arm:
         frames = self._chain(np.asarray(joints_rad, float))[-1] @ self._tcp
         return frames[:, :3, 3], frames[:, :3, :3]
 
+    def axes(self, joints_rad: ArrayLike) -> tuple[Array, Array]:
+        """Return a point on each joint's axis [m] and its direction, world frame, both of shape [n, joints, 3].
+
+        Args:
+            joints_rad: Joint angles, shape [n, joints].
+        """
+        _, axes, origins = self._frames(np.asarray(joints_rad, float))
+        return origins, axes
+
     def clipped(self, joints_rad: Array) -> Array:
         """Return joints within their limits, shape [n, joints]."""
         return np.clip(joints_rad, self._lower, self._upper)
@@ -129,30 +138,18 @@ class Arm:
 
 def _link(row: JointSpec, angle: Array, convention: str) -> Array:
     """Transform across one joint, shape [n, 4, 4]; Craig 2005, eq. 3.6 (modified), or Denavit-Hartenberg's original."""
-    turn = _rotation_z(angle + row.theta_rad) @ _shift(0, 0, row.d_m)
-    lean = _shift(row.a_m, 0, 0) @ _rotation_x(row.alpha_rad)
-    return lean @ turn if convention == "modified" else turn @ lean
-
-
-def _rotation_z(angle: Array) -> Array:
-    matrix = np.repeat(np.eye(4)[None], len(angle), axis=0)
-    matrix[:, 0, 0] = matrix[:, 1, 1] = np.cos(angle)
-    matrix[:, 1, 0] = np.sin(angle)
-    matrix[:, 0, 1] = -np.sin(angle)
-    return matrix
-
-
-def _rotation_x(angle: float) -> Array:
-    matrix = np.eye(4)
-    matrix[1, 1] = matrix[2, 2] = np.cos(angle)
-    matrix[2, 1] = np.sin(angle)
-    matrix[1, 2] = -np.sin(angle)
-    return matrix
-
-
-def _shift(x: float, y: float, z: float) -> Array:
-    matrix = np.eye(4)
-    matrix[:3, 3] = x, y, z
+    cos, sin = np.cos(angle + row.theta_rad), np.sin(angle + row.theta_rad)
+    c, s, a, d = np.cos(row.alpha_rad), np.sin(row.alpha_rad), row.a_m, row.d_m
+    matrix = np.zeros((len(angle), 4, 4))
+    matrix[:, 0, 0], matrix[:, 2, 2], matrix[:, 3, 3] = cos, c, 1.0
+    if convention == "modified":
+        matrix[:, 0, 1], matrix[:, 0, 3] = -sin, a
+        matrix[:, 1, 0], matrix[:, 1, 1], matrix[:, 1, 2], matrix[:, 1, 3] = sin * c, cos * c, -s, -d * s
+        matrix[:, 2, 0], matrix[:, 2, 1], matrix[:, 2, 3] = sin * s, cos * s, d * c
+    else:
+        matrix[:, 0, 1], matrix[:, 0, 2], matrix[:, 0, 3] = -sin * c, sin * s, a * cos
+        matrix[:, 1, 0], matrix[:, 1, 1], matrix[:, 1, 2], matrix[:, 1, 3] = sin, cos * c, -cos * s, a * sin
+        matrix[:, 2, 1], matrix[:, 2, 3] = s, d
     return matrix
 
 

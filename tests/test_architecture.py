@@ -38,7 +38,8 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "isaaclab_newton": ("evaluator.isaac",),
     "newton": ("evaluator.isaac",),
     "warp": ("evaluator.isaac",),
-    "torch": ("evaluator.isaac",),
+    "torch": ("evaluator.isaac", "evaluator.vision", "evaluator.policies.vision"),
+    "safetensors": ("evaluator.vision",),
     "openai": ("scenegen.vlm",),
     "transformers": ("scenegen.vlm",),
     "trimesh": ("scenegen.parts", "scenegen.imaging", "scenegen.place", "scenegen.footprint"),
@@ -58,7 +59,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
 
 NOT_AT_START = (
     "pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp",
-    "lance", "duckdb", "mitsuba", "msgpack", "websockets", "zmq",
+    "lance", "duckdb", "mitsuba", "msgpack", "websockets", "zmq", "safetensors",
 )  # fmt: skip
 """What neither `import scenegen` nor `scenegen --help` may load."""
 

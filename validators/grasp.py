@@ -179,9 +179,25 @@ def free_grasps(
         pose: Where the feed stands.
     """
     tried = candidates(posed, gripper, np.full(len(posed.items), pose.position[2]), limits)
-    open_to = tried.usable & within_walls(tried, gripper, limits["play_m"], box, pose)
-    obstructs = _obstructing(_Things.of(posed), tried, tried.fingers(gripper, limits["play_m"], _RAYS))
-    return tried, open_to & (obstructs.sum(axis=0) == 0)
+    return tried, unobstructed(posed, tried, limits["play_m"], gripper, box, pose)
+
+
+def unobstructed(
+    posed: Posed, tried: Candidates, play_m: float, gripper: Gripper, box: Container, pose: Pose
+) -> np.ndarray:
+    """Tell which usable grasps nothing stands in the way of now, shape [n, k].
+
+    Args:
+        posed: The items in the feed.
+        tried: Grasps of theirs.
+        play_m: How far the fingers open beyond the part on each side [m].
+        gripper: The gripper.
+        box: The feed.
+        pose: Where the feed stands.
+    """
+    open_to = tried.usable & within_walls(tried, gripper, play_m, box, pose)
+    obstructs = _obstructing(_Things.of(posed), tried, tried.fingers(gripper, play_m, _RAYS))
+    return open_to & (obstructs.sum(axis=0) == 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,6 +94,40 @@ def jaw_grasps(part: Part, up: tuple[float, float, float], jaws: Jaws) -> JawGra
     return JawGrasps(rows[:, 1:4] @ frame, along @ frame, rows[:, 4])
 
 
+@dataclass(frozen=True, eq=False)
+class Closed:
+    """Jaws that closed at given places; k tries."""
+
+    holds: np.ndarray
+    """They hold the part, shape [k]."""
+    middles_m: Array
+    """Midway between the pads, in the part's frame, shape [k, 3]; not finite where nothing is between them."""
+    widths_m: Array
+    """Distance of the pads [m], shape [k]; not finite likewise."""
+
+
+def close_jaws(part: Part, up: tuple[float, float, float], jaws: Jaws, centers_m: Array, axes: Array) -> Closed:
+    """Close the jaws at given places, whether or not they are among those of `jaw_grasps`.
+
+    Args:
+        part: The part.
+        up: The vertical, in the part's frame.
+        jaws: The gripper.
+        centers_m: Where the middle of the open gripper is, in the part's frame, shape [k, 3].
+        axes: Level closing directions, shape [k, 3].
+    """
+    frame = _frame(np.array(up))
+    edges, level, along = _edges(part, frame), centers_m @ frame.T, axes @ frame[:2].T
+    angles = np.arctan2(along[:, 1], along[:, 0])
+    offsets = level[:, 1] * np.cos(angles) - level[:, 0] * np.sin(angles)
+    holds, middles, widths = np.zeros(len(level), bool), level.copy(), np.zeros(len(level))
+    heights = np.round(level[:, 2], 5)
+    for height in np.unique(heights).tolist():
+        rows = np.flatnonzero(heights == height)
+        holds[rows], middles[rows, :2], widths[rows] = _close(edges, angles[rows], offsets[rows], height, jaws)
+    return Closed(holds, middles @ frame, widths)
+
+
 def _frame(vertical: Array) -> Array:
     """Return three directions of the part's frame as rows, the last one `vertical`, right-handed, shape [3, 3]."""
     vertical = vertical / np.linalg.norm(vertical)
@@ -140,7 +174,10 @@ def _tries(edges: _Edges, balance: Array, half_m: float) -> tuple[Array, Array]:
 
 
 def _close(edges: _Edges, angles: Array, offsets: Array, height: float, jaws: Jaws) -> tuple[np.ndarray, Array, Array]:
-    """Close the jaws: which tries hold, the points midway between the pads in the plane, the widths."""
+    """Close the jaws: which tries hold, the points midway between the pads in the plane, the widths.
+
+    Where nothing is between the jaws the last two are not finite.
+    """
     along = np.stack([np.cos(angles), np.sin(angles)])
     across = np.stack([-along[1], along[0]])
     seen = edges.high_m > height - jaws.pad_m
@@ -165,8 +202,8 @@ def _close(edges: _Edges, angles: Array, offsets: Array, height: float, jaws: Ja
     with np.errstate(invalid="ignore"):
         apart = np.maximum(np.maximum(low, other_low) - np.minimum(high, other_high), 0.0)
         held = np.isfinite(apart) & (width > 1e-5) & (width <= jaws.opening_m) & (apart <= FRICTION * width)
-        middle = np.where(held, (far - near) / 2, 0.0) * along + offsets * across
-    return held, middle.T, np.where(held, width, np.inf)
+        middle = (far - near) / 2 * along + offsets * across
+    return held, middle.T, width
 
 
 def _clipped(u0: Array, u1: Array, v0: Array, v1: Array, half_m: float) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ from scenes import thirty_part_text  # noqa: E402
 
 from library.files import FolderFiles  # noqa: E402
 from library.keeper import Keeper  # noqa: E402
-from scenegen.cells.loader import load_cell  # noqa: E402
+from scenegen.cells.loader import builtin_text, load_cell  # noqa: E402
 from scenegen.commands.recipe import Workshop  # noqa: E402
 from scenegen.expand import Expander, Expansion  # noqa: E402
 from scenegen.parts.builtin import builtin_catalogue  # noqa: E402
@@ -54,11 +54,24 @@ class Run:
 RUNS = (
     Run("pose", ("pose",), 60, 1000),
     Run("lighting", ("lighting",), 400, 10_000),
+    Run("lighting, strength and colour", ("lighting",), 400, 10_000, cell="remix.yaml"),
+    Run("lighting, direction and shadow", ("lighting",), 400, 2000, cell="redirect.yaml"),
+    Run("glare", ("glare",), 100, 1000),
+    Run("color_shift", ("color_shift",), 100, 1000),
     Run("tilt, occlusion, levels 3-5", ("tilt", "occlusion"), 30, 200, levels=(3, 4, 5)),
     Run("pose, 30 parts", ("pose",), 30, 500, cell="thirty.yaml"),
     Run("lighting, 30 parts", ("lighting",), 400, 2000, cell="thirty.yaml"),
     Run("stacking, 30 parts", ("stacking",), 30, 60, cell="thirty.yaml"),
 )
+
+_STILL = "{illuminance_factor: [1, 1], temperature_shift: [0, 0]}"
+_ALIGHT = "{direction: [0, 0], shadow: [0, 0]}"
+CELLS = {
+    "thirty.yaml": thirty_part_text(),
+    "remix.yaml": builtin_text("fasteners").replace("envelope: {}", f"envelope: {{lighting: {_ALIGHT}}}"),
+    "redirect.yaml": builtin_text("fasteners").replace("envelope: {}", f"envelope: {{lighting: {_STILL}}}"),
+}
+"""Cell files that are not built in; the last two leave the axis `lighting` one kind of change."""
 
 
 def command(run: Run, count: int, folder: Path) -> tuple[float, dict[str, Any]]:
@@ -135,7 +148,8 @@ def measure(run: Run, *, long: bool) -> dict[str, Any]:
     some = min(count, 400)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "thirty.yaml").write_text(thirty_part_text(), encoding="utf-8")
+        for file, text in CELLS.items():
+            (folder / file).write_text(text, encoding="utf-8")
         seconds, report = command(run, count, folder)
         rate, simulated = steady(run, some, folder, None)
         steady(run, some, folder, HERE / f"profile_{'_'.join(run.axes)}_{Path(run.cell).stem}.txt")

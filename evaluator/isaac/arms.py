@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -37,17 +37,15 @@ class Arms:
         self._drives = [int(model.jnt_dofadr[_joint(joints, name)]) for name in asset.joints.arm]
         """Degree of freedom of each arm joint in the solver."""
 
-    def place(self, worlds: Sequence[int], joints_rad: torch.Tensor) -> None:
+    def place(self, ids: torch.Tensor, joints_rad: torch.Tensor) -> None:
         """Put the arms of some worlds at joint angles, at rest, the gripper open.
 
         Args:
-            worlds: Numbers of the worlds, n of them.
+            ids: Numbers of the worlds, shape [n].
             joints_rad: Joint angles, shape [n, joints].
         """
-        device = self._articulation.device
-        joints_rad = joints_rad.to(device)
-        ids = torch.tensor(list(worlds), dtype=torch.int32, device=device)
-        position = torch.full((len(ids), len(self._arm) + len(self._fingers)), self._finger_m, device=device)
+        joints = len(self._arm) + len(self._fingers)
+        position = torch.full((len(ids), joints), self._finger_m, device=self._articulation.device)
         position[:, self._arm] = joints_rad
         self._articulation.write_joint_position_to_sim_index(position=position, env_ids=ids)
         self._articulation.write_joint_velocity_to_sim_index(velocity=torch.zeros_like(position), env_ids=ids)

@@ -12,7 +12,7 @@ from isaaclab.scene import InteractiveScene
 from evaluator.isaac.camera_cfg import IDS
 from evaluator.isaac.flange import Placement, after, flange_pose, placed
 from evaluator.isaac.pixels import Frames, PartMeshes, PixelFiller
-from evaluator.isaac.stage import CAMERA, FIXED, SLOT
+from evaluator.isaac.prims import CAMERA, FIXED, SLOT
 from scenegen.cell import Cell, CellCamera, Robot
 from scenegen.errors import InvalidOption
 from scenegen.geometry import Array

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
+from evaluator.isaac.backend import NEWTON, require_backend
 from evaluator.isaac.robot_asset import RobotAsset, robot_asset
 from evaluator.isaac.touches import TouchReader
 from evaluator.isaac.worlds import IsaacWorlds, open_worlds
 from evaluator.rollout.line import LineState
 from scenegen.cell import Cell
-from scenegen.errors import ContactOverflow
 from scenegen.geometry import Array
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Scenario
 
 TICK_HZ = 50.0
 """Control rate: robot targets and records, this often a second."""
-FASTEST_M_S = 20.0
-"""Parts that fly faster than this were flung by physics that broke [m/s]."""
 
 
 @contextmanager
 def open_line(
-    cell: Cell, parts: Catalogue, *, count: int, device: str = "cpu", cameras: Sequence[str] = ()
+    cell: Cell,
+    parts: Catalogue,
+    *,
+    count: int,
+    device: str = "cpu",
+    backend: str = NEWTON,
+    cameras: Sequence[str] = (),
 ) -> Iterator[IsaacLine]:
     """Start Isaac Lab and build worlds of a cell, each with its robot.
 
@@ -36,11 +40,15 @@ def open_line(
         parts: Its parts.
         count: Number of worlds.
         device: `cpu` or `cuda:0`.
+        backend: Isaac Lab's physics: `newton`.
         cameras: Names of the cell's cameras whose images will be asked for.
 
     Raises:
-        UnknownName: The cell's robot is not known, and it names no USD file of its own.
+        UnknownName: The cell's robot is not known, and it names no USD file of its own; or the back end is not known.
+        UnreadableStage: The robot's file is none, or moves otherwise than the cell's robot.
+        InvalidOption: The back end cannot be used here.
     """
+    require_backend(backend)
     asset = robot_of(cell)
     with open_worlds(cell, parts, count=count, device=device, robot=asset, cameras=cameras) as worlds:
         yield IsaacLine(cell, worlds)
@@ -48,7 +56,7 @@ def open_line(
 
 def robot_of(cell: Cell) -> RobotAsset:
     """Return the USD of a cell's robot."""
-    return RobotAsset.at(Path(cell.robot.usd)) if cell.robot.usd else robot_asset(cell.robot.model)
+    return robot_asset(cell.robot)
 
 
 class IsaacLine:
@@ -63,11 +71,15 @@ class IsaacLine:
         self.rate_hz = TICK_HZ
         self._steps = round(1 / (TICK_HZ * cell.physics.timestep_s))
         self._touches = TouchReader(slots=len(self.slots), fixtures=self.fixtures, worlds=self.count)
-        self._room = True
+        self._sound = np.ones(self.count, bool)
+        self._stepped = np.zeros(self.count, bool)
+        """Worlds that were simulated since they were put: before, forces and contacts are those of what was there."""
 
     def put(self, scenarios: Mapping[int, Scenario]) -> None:
         """Put scenarios into some worlds."""
         self._worlds.put(scenarios)
+        self._sound[list(scenarios)] = True
+        self._stepped[list(scenarios)] = False
 
     def command(self, joints_rad: Array, opening: Array) -> None:
         """Set the targets of all worlds."""
@@ -76,40 +88,39 @@ class IsaacLine:
         )
 
     def tick(self) -> None:
-        """Simulate one tick."""
+        """Simulate one tick; worlds that broke in it are emptied, so that they cost the others nothing."""
         self._worlds.advance(self._steps)
-        try:
-            self._worlds.require_room()
-            self._room = True
-        except ContactOverflow:
-            self._room = False
+        self._stepped[:] = True
+        broken = self._worlds.broken().cpu().numpy()
+        self._sound = ~(broken | self._worlds.overflowed().cpu().numpy())
+        if broken.any():
+            self._worlds.clear(np.flatnonzero(broken).tolist())
+            self._stepped[broken] = False
 
     def images(self, worlds: Sequence[int], cameras: Sequence[str]) -> Mapping[str, torch.Tensor]:
         """Photograph some worlds as they are now, on the simulator's device."""
-        return self._worlds.photos(worlds, cameras)
+        return {f"{name}_rgb": photos for name, photos in self._worlds.photos(worlds, cameras).items()}
 
     def state(self) -> LineState:
         """Return what all worlds do."""
         pose, velocity = self._worlds.slot_states()
         touches = self._touches.read()
         joint_pos, joint_vel = (_array(one) for one in (self._arms.joint_pos(), self._arms.joint_vel()))
-        finite = np.isfinite(joint_pos).all(axis=1) & np.isfinite(pose).all(axis=(1, 2))
-        with np.errstate(invalid="ignore"):
-            calm = (np.abs(velocity[:, :, :3]) < FASTEST_M_S).all(axis=(1, 2))
+        stepped = self._stepped.copy()
         return LineState(
             joint_pos=joint_pos,
             joint_vel=joint_vel,
-            joint_torque=_array(self._arms.torque()),
+            joint_torque=np.where(stepped[:, None], _array(self._arms.torque()), 0.0),
             opening=_array(self._arms.opening()),
             slot_pose=pose,
             slot_vel=velocity,
-            finger_touch=_array(touches.finger).astype(bool),
-            body_touch=_array(touches.body).astype(bool),
-            slot_fixture=_array(touches.fixture).astype(int),
-            fixture_force=_array(touches.fixture_force_n),
-            sound=np.asarray(finite & calm & self._room),
+            finger_touch=_array(touches.finger).astype(bool) & stepped[:, None],
+            body_touch=_array(touches.body).astype(bool) & stepped[:, None],
+            slot_fixture=np.where(stepped[:, None], _array(touches.fixture), -1),
+            fixture_force=np.where(stepped, _array(touches.fixture_force_n), 0.0),
+            sound=self._sound.copy(),
         )
 
 
-def _array(tensor: torch.Tensor) -> Array:
-    return tensor.detach().cpu().numpy().astype(float)
+def _array(tensor: torch.Tensor) -> Any:
+    return tensor.detach().cpu().numpy()

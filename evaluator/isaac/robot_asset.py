@@ -1,4 +1,4 @@
-"""A robot's USD file: converted once from the URDF of `example-robot-data`, or a person's own."""
+"""A robot's USD file: converted once from the URDF of `example-robot-data`, or a person's own; and its gripper."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ from pathlib import Path
 
 from urdf_usd_converter import Converter
 
+from scenegen import __version__
+from scenegen.cell import Robot
 from scenegen.errors import UnknownName
+from scenegen.geometry import Pose
 from scenegen.record import content_hash
+from scenegen.usd.gripper import write_gripper
 from scenegen.usd.robot_joints import RobotJoints, robot_joints
+from scenegen.usd.robot_mount import RobotMount, robot_mount
 
 CACHE = "SCENEGEN_CACHE"
 """Environment variable that names the folder of converted robots; by default `~/.cache/scenegen`."""
@@ -31,30 +36,49 @@ ROBOTS = {
 
 @dataclass(frozen=True)
 class RobotAsset:
-    """A robot as USD, and what its joints are called."""
+    """A robot as USD, and how it fits to a cell's robot."""
 
     usd: Path
     joints: RobotJoints
-
-    @classmethod
-    def at(cls, usd: Path) -> RobotAsset:
-        """Describe a robot's USD file.
-
-        Raises:
-            UnreadableStage: The file is no robot.
-        """
-        return cls(usd, robot_joints(usd))
+    pose_root_to_world: Pose
+    """Where the file's default prim stands: its frames need not be those of the cell's robot."""
 
 
-def robot_asset(model: str) -> RobotAsset:
-    """Return a known robot as USD; it is converted when it is first asked for.
+def robot_asset(robot: Robot) -> RobotAsset:
+    """Return a cell's robot as USD: its own file or a known model, with a gripper made for it if the file has none.
+
+    Models are converted, and grippers made, when they are first asked for.
 
     Raises:
-        UnknownName: No such model is known.
+        UnknownName: No such model is known, and the robot names no file of its own.
+        UnreadableStage: The file is no robot, or its joints turn otherwise than the cell's robot.
+        InvalidOption: There is no room for the fingers between flange and tool centre.
     """
-    if model not in ROBOTS:
-        raise UnknownName("robot", model, ROBOTS)
-    return RobotAsset.at(_converted(ROBOTS[model]))
+    if not robot.usd and robot.model not in ROBOTS:
+        raise UnknownName("robot", robot.model, ROBOTS)
+    file = Path(robot.usd).resolve() if robot.usd else _converted(ROBOTS[robot.model])
+    joints, mount = robot_joints(file), robot_mount(file, robot)
+    if not joints.fingers:
+        file = _with_gripper(file, robot, mount)
+        joints = robot_joints(file)
+    return RobotAsset(file, joints, mount.pose_root_to_world)
+
+
+def _with_gripper(file: Path, robot: Robot, mount: RobotMount) -> Path:
+    """Return a layer that adds a gripper to a robot's file."""
+    facts = (file.read_bytes(), str(file).encode(), robot.canonical_json().encode(), __version__.encode())
+    target = _cache() / f"{file.stem}-gripper-{content_hash(*facts)}" / f"{file.stem}.usdc"
+    if not target.exists():
+        with tempfile.TemporaryDirectory(dir=_cache()) as scratch:
+            write_gripper(file, robot, mount, Path(scratch) / target.name)
+            _publish(Path(scratch), target.parent)
+    return target
+
+
+def _cache() -> Path:
+    cache = Path(os.environ.get(CACHE) or Path.home() / ".cache" / "scenegen") / "robots"
+    cache.mkdir(parents=True, exist_ok=True)
+    return cache
 
 
 def _converted(urdf: str) -> Path:
@@ -62,11 +86,9 @@ def _converted(urdf: str) -> Path:
     source = share / PACKAGE / "robots" / urdf
     versions = "".join(importlib.metadata.version(name) for name in (PACKAGE, "urdf-usd-converter", "usd-exchange"))
     name = f"{source.stem}-{content_hash(source.read_bytes(), versions.encode())}"
-    cache = Path(os.environ.get(CACHE) or Path.home() / ".cache" / "scenegen") / "robots"
-    target = cache / name / f"{source.stem}.usdc"
+    target = _cache() / name / f"{source.stem}.usdc"
     if not target.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache) as scratch, _quiet():
+        with tempfile.TemporaryDirectory(dir=_cache()) as scratch, _quiet():
             packages = [{"name": PACKAGE, "path": str(share / PACKAGE)}]
             converter = Converter(layer_structure=False, scene=False, ros_packages=packages)
             made = Path(converter.convert(str(source), scratch).path)

@@ -13,6 +13,7 @@ from isaaclab_newton.sim.schemas import MujocoRigidBodyCfg
 
 from evaluator.isaac.arm_cfg import arm_cfg
 from evaluator.isaac.camera_cfg import camera_cfg
+from evaluator.isaac.prims import CAMERA, FIXED, parking_pose, slot_prim
 from evaluator.isaac.robot_asset import RobotAsset
 from scenegen.cell import Cell, PhysicsModel
 from scenegen.geometry import Pose
@@ -22,17 +23,6 @@ from scenegen.usd.part_file import write_part
 
 CONTACTS_PER_WORLD = 600
 """Room for contacts in each world; a scene of 14 parts, five of them stacked, has about 190."""
-PARKING = (0.3, -5.0)
-"""Absent parts float this far apart along X [m] at this height [m], each at its own place: two at one place explode."""
-CAMERA = "camera_"
-"""How prims of cameras begin."""
-FIXED = "Fixed_"
-"""How prims of fixtures begin."""
-SLOT = "Slot_"
-"""How prims of slots begin."""
-
-Box = tuple[str, tuple[float, float, float]]
-"""Fixture that a box belongs to, and the box's centre in the fixture's frame [m]."""
 
 
 def physics_cfg(physics: PhysicsModel) -> NewtonCfg:
@@ -74,7 +64,7 @@ def scene_cfg(
         folder: Where the part files go.
         worlds: Number of worlds; all stand at the origin, since worlds do not meet.
         robot: The cell's robot; none for worlds in which only parts move.
-        cameras: Names of the cell's cameras that are there.
+        cameras: Names of the cell's cameras that are built.
     """
     scene = InteractiveSceneCfg(num_envs=worlds, env_spacing=0.0, replicate_physics=True)
     table = cell.table
@@ -101,25 +91,6 @@ def scene_cfg(
     for name, asset in {**assets, **seen, "slots": RigidObjectCollectionCfg(rigid_objects=slots)}.items():
         setattr(scene, name, asset)
     return scene
-
-
-def fixed_boxes(cell: Cell) -> dict[str, Box]:
-    """Return the boxes that move with a fixture, by prim name."""
-    return {
-        f"{FIXED}{fixture}_{box}": (fixture, center)
-        for fixture, container in cell.containers.items()
-        for box, (_, center) in container.boxes().items()
-    }
-
-
-def slot_prim(index: int) -> str:
-    """Return the prim name of a slot, by its place in the inventory."""
-    return f"{SLOT}{index:02d}"
-
-
-def parking_pose(index: int) -> Pose:
-    """Return where an absent part of a slot floats."""
-    return Pose.of((PARKING[0] * index, 0.0, PARKING[1]))
 
 
 def _box_cfg(

@@ -10,7 +10,7 @@ import torch
 import warp as wp
 from isaaclab_newton.physics import NewtonManager
 
-from evaluator.isaac.stage import FIXED, SLOT
+from evaluator.isaac.prims import FIXED, SLOT
 
 NOTHING, FINGER, BODY = -3, -2, -1
 """What a shape belongs to besides slots (0, 1, …) and, after them, fixtures."""
@@ -44,20 +44,19 @@ class TouchReader:
         solver: Any = NewtonManager._solver
         model = solver.mj_model
         names = [model.geom(index).name for index in range(model.ngeom)]
-        self._owner = [self._owner_of(name) for name in names]
+        device = _torch(solver.mjw_data.nacon).device
+        self._owner = torch.tensor([self._owner_of(name) for name in names], device=device)
 
     def read(self) -> Touches:
         """Return the contacts of the last step."""
         solver: Any = NewtonManager._solver
         data = solver.mjw_data
         contact = data.contact
-        live = torch.arange(contact.dist.shape[0], device=_torch(contact.dist).device) < _torch(data.nacon)[0]
-        world = torch.where(live, _torch(contact.worldid), 0).long()
-        address = _torch(contact.efc_address)[:, 0].long()
-        force = _torch(data.efc.force)[world, address.clip(0)]
-        force = torch.where(live & (address >= 0), force, 0.0)
-        owner = torch.tensor(self._owner, device=force.device)
-        pair = owner[_torch(contact.geom).long().clip(0)]
+        # The buffers have room for many times the contacts that there are.
+        live = slice(0, min(int(_torch(data.nacon)[0]), contact.dist.shape[0]))
+        world, address = _torch(contact.worldid)[live].long(), _torch(contact.efc_address)[live, 0].long()
+        force = torch.where(address >= 0, _torch(data.efc.force)[world, address.clip(0)], 0.0)
+        pair = self._owner[_torch(contact.geom)[live].long().clip(0)]
         total = self._slots + len(self._fixtures) + 3
         forces = torch.zeros((self._worlds, total, total), device=force.device)
         forces.index_put_((world, pair[:, 0] + 3, pair[:, 1] + 3), force, accumulate=True)

@@ -4,32 +4,43 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+import warp as wp
 from isaaclab.app import add_launcher_args, launch_simulation
 from isaaclab.scene import InteractiveScene
 from isaaclab.sim import SimulationCfg, SimulationContext
 from isaaclab_newton.physics import NewtonManager
-from newton import ModelFlags
+from mujoco_warp import OverflowType
 
 from evaluator.isaac.arms import Arms
+from evaluator.isaac.base_contact import filter_base_contact
+from evaluator.isaac.prims import slot_prim
 from evaluator.isaac.robot_asset import RobotAsset
-from evaluator.isaac.stage import CONTACTS_PER_WORLD, SLOT, fixed_boxes, parking_pose, physics_cfg, scene_cfg, slot_prim
+from evaluator.isaac.scene_rows import RowMaker, SceneRows
+from evaluator.isaac.shaking import Shaking
+from evaluator.isaac.slot_matter import SlotMatter
+from evaluator.isaac.stage import CONTACTS_PER_WORLD, physics_cfg, scene_cfg
 from evaluator.isaac.studio import Studio
 from scenegen.cell import Cell
 from scenegen.errors import ContactOverflow, InvalidOption
-from scenegen.geometry import Array, Pose, quat_to_matrix
-from scenegen.nominal import matter_of
+from scenegen.geometry import Array, Pose
 from scenegen.parts.catalogue import Catalogue
-from scenegen.scenario import ItemMatter, Scenario
+from scenegen.scenario import Scenario
 
 Poses = dict[str, Pose]
 """Poses of a world's items, by name."""
+FASTEST_M_S = 20.0
+"""Parts that fly faster than this were flung by physics that broke [m/s]."""
+LOST = (
+    OverflowType.NEFC | OverflowType.NJMAX_NNZ | OverflowType.BROADPHASE | OverflowType.NARROWPHASE | OverflowType.CCD
+)
+"""MuJoCo-Warp's marks of contacts or constraints that found no room."""
 
 
 @contextmanager
@@ -60,6 +71,7 @@ def open_worlds(
         with launch_simulation(physics_cfg(cell.physics), arguments) as physics:
             simulation = SimulationContext(SimulationCfg(dt=cell.physics.timestep_s, device=device, physics=physics))
             scene = InteractiveScene(scene_description)
+            filter_base_contact(simulation)
             simulation.reset()
             scene.reset()
             studio = Studio(cell, parts, cameras, scene) if cameras else None
@@ -90,14 +102,13 @@ class IsaacWorlds:
         self.slots = list(cell.slots)
         """Names of the slots, in the order of the simulator's bodies."""
         self.arms = Arms(cell.robot, robot, scene) if robot is not None else None
-        self._nominal = [matter_of(parts[item.part], name=slot) for slot, item in cell.slots.items()]
         self._simulation, self._scene = simulation, scene
         self._timestep_s = cell.physics.timestep_s
-        self._model: Any = NewtonManager.get_model()
-        self._boxes = _shapes_by_prim(self._model, fixed_boxes(cell))
-        self._shapes = _shapes_by_prim(self._model, [slot_prim(index) for index in range(len(self.slots))])
-        self._bodies = _slot_bodies(self._model)
-        self._box_places = fixed_boxes(cell)
+        self._rows = RowMaker(cell, parts)
+        self._matter = SlotMatter(cell, parts)
+        solver: Any = NewtonManager._solver
+        self._shaking = Shaking(solver, worlds=scene.num_envs, timestep_s=self._timestep_s)
+        self._overflow = wp.to_torch(solver.mjw_data.overflow)
         self._scenarios: dict[int, Scenario] = {}
 
     @property
@@ -121,27 +132,40 @@ class IsaacWorlds:
         Args:
             scenarios: By the number of the world.
         """
+        rows = self._rows.rows(list(scenarios.values()))
         self._scenarios |= scenarios
-        self._write_matter(scenarios)
-        self._write_shapes(scenarios)
-        slots = self._scene["slots"]
-        ids = torch.tensor(list(scenarios), dtype=torch.int32, device=slots.device)
-        poses = np.array([self._start_poses(scenario) for scenario in scenarios.values()])
-        slots.write_body_link_pose_to_sim_index(
-            body_poses=torch.tensor(poses, dtype=torch.float32, device=slots.device), env_ids=ids
-        )
-        still = torch.zeros(len(ids), len(self.slots), 6, device=slots.device)
-        slots.write_body_com_velocity_to_sim_index(body_velocities=still, env_ids=ids)
-        if self.arms is not None:
-            starts = [scenario.motion.robot_start_rad for scenario in scenarios.values()]
-            self.arms.place(list(scenarios), torch.tensor(starts, dtype=torch.float32))
-        self._scene.reset(env_ids=list(scenarios))
+        self._write(list(scenarios), rows)
         if self.studio is not None:
             self.studio.put(scenarios)
+
+    def clear(self, worlds: Sequence[int]) -> None:
+        """Take everything out of some worlds and put their robots to the start, at rest.
+
+        Args:
+            worlds: Numbers of the worlds.
+        """
+        for world in worlds:
+            self._scenarios.pop(world, None)
+        self._write(list(worlds), self._rows.empty(len(worlds)))
+
+    def _write(self, worlds: list[int], rows: SceneRows) -> None:
+        slots = self._scene["slots"]
+        ids = torch.tensor(worlds, dtype=torch.int32, device=slots.device)
+        self._matter.write(ids, rows)
+        poses = torch.as_tensor(rows.poses.astype(np.float32), device=slots.device)
+        slots.write_body_link_pose_to_sim_index(body_poses=poses, env_ids=ids)
+        still = torch.zeros(len(worlds), len(self.slots), 6, device=slots.device)
+        slots.write_body_com_velocity_to_sim_index(body_velocities=still, env_ids=ids)
+        self._shaking.begin(worlds, ids.long(), torch.as_tensor(rows.shaking, device=slots.device))
+        if self.arms is not None:
+            self.arms.place(ids, torch.as_tensor(rows.joints.astype(np.float32), device=slots.device))
+        self._scene.reset(env_ids=worlds)
+        self._overflow[ids.long()] = 0
 
     def advance(self, steps: int) -> None:
         """Simulate some physics steps of all worlds."""
         for _ in range(steps):
+            self._shaking.apply()
             self._scene.write_data_to_sim()
             self._simulation.step(render=False)
             self._scene.update(self._timestep_s)
@@ -166,7 +190,7 @@ class IsaacWorlds:
     def photos(self, worlds: Sequence[int], cameras: Sequence[str]) -> dict[str, torch.Tensor]:
         """Photograph some worlds as they are now; see `Studio.photos`."""
         assert self.studio is not None, "there are no cameras"
-        assert self.arms is not None
+        assert self.arms is not None, "there is no robot"
         slot_pose = self._scene["slots"].data.body_link_pose_w.torch
         return self.studio.photos(worlds, cameras, joints_rad=self.arms.joint_pos(), slot_pose=slot_pose)
 
@@ -179,7 +203,7 @@ class IsaacWorlds:
             for world, scenario in sorted(self._scenarios.items())
         ]
 
-    def slot_states(self) -> tuple[Array, Array]:
+    def slot_states(self) -> tuple[Any, Any]:
         """Return what the slots' parts do in every world.
 
         Returns:
@@ -188,7 +212,7 @@ class IsaacWorlds:
         """
         data = self._scene["slots"].data
         poses, velocities = data.body_link_pose_w.torch, data.body_com_vel_w.torch
-        return poses.cpu().numpy().astype(float), velocities.cpu().numpy().astype(float)
+        return poses.cpu().numpy(), velocities.cpu().numpy()
 
     def matter_error(self) -> float:
         """Compare what the simulator holds with what the scenarios say, world by world.
@@ -213,91 +237,36 @@ class IsaacWorlds:
                 errors.append(float(np.abs(center[world, body] - matter.center_of_mass_m).max()) / 1e-3)
         return max(errors)
 
-    def _start_poses(self, scenario: Scenario) -> list[tuple[float, ...]]:
-        present = {item.name: item.pose_to_world for item in scenario.layout.items}
-        poses = [present.get(slot, parking_pose(index)) for index, slot in enumerate(self.slots)]
-        return [(*pose.position_m, *pose.quat_xyzw) for pose in poses]
+    def overflowed(self) -> torch.Tensor:
+        """Tell which worlds lost contacts since they were last asked or put, shape [worlds]; then forget it.
 
-    def _write_matter(self, scenarios: Mapping[int, Scenario]) -> None:
-        """Write masses, and let absent parts float."""
-        slots = self._scene["slots"]
-        ids = torch.tensor(list(scenarios), dtype=torch.int32, device=slots.device)
-        matter = [self._matter_of(scenario) for scenario in scenarios.values()]
-        masses = _tensor([[m.mass_kg for m in row] for row in matter], slots.device)
-        slots.set_masses_index(masses=masses, env_ids=ids)
-        coms = _tensor([[m.center_of_mass_m for m in row] for row in matter], slots.device)
-        slots.set_coms_index(coms=coms, env_ids=ids)
-        inertias = [[inertia_matrix(m).ravel().tolist() for m in row] for row in matter]
-        slots.set_inertias_index(inertias=_tensor(inertias, slots.device), env_ids=ids)
-        floating = self._model.mujoco.gravcomp.numpy()
-        for world, scenario in scenarios.items():
-            present = {item.name for item in scenario.layout.items}
-            for index, slot in enumerate(self.slots):
-                floating[self._bodies[index, world]] = 0.0 if slot in present else 1.0
-        self._model.mujoco.gravcomp.assign(floating)
-        NewtonManager.add_model_change(ModelFlags.BODY_INERTIAL_PROPERTIES)
+        Constraints have room in each world; contacts have room in all worlds together, so that when they have none no
+        world can be trusted.
+        """
+        lost = (self._overflow & int(LOST)) != 0
+        self._overflow.zero_()
+        return lost
 
-    def _write_shapes(self, scenarios: Mapping[int, Scenario]) -> None:
-        """Write friction and the fixtures' poses, shape by shape: Isaac Lab's own view mixes up compound shapes."""
-        friction, places = self._model.shape_material_mu.numpy(), self._model.shape_transform.numpy()
-        for world, scenario in scenarios.items():
-            for index, matter in enumerate(self._matter_of(scenario)):
-                friction[self._shapes[slot_prim(index), world]] = matter.friction
-            fixtures = {fixture.name: fixture.pose_to_world for fixture in scenario.layout.fixtures}
-            for prim, (fixture, center) in self._box_places.items():
-                pose = fixtures[fixture].after(Pose.of(center))
-                places[self._boxes[prim, world]] = (*pose.position_m, *pose.quat_xyzw)
-        self._model.shape_material_mu.assign(friction)
-        self._model.shape_transform.assign(places)
-        NewtonManager.add_model_change(ModelFlags.SHAPE_PROPERTIES)
-
-    def _matter_of(self, scenario: Scenario) -> list[ItemMatter]:
-        given = {matter.name: matter for matter in scenario.matter.items}
-        return [given.get(nominal.name, nominal) for nominal in self._nominal]
+    def broken(self) -> torch.Tensor:
+        """Tell in which worlds numbers are not finite, or a part was flung, shape [worlds]."""
+        data = self._scene["slots"].data
+        velocity = data.body_com_vel_w.torch
+        numbers = [data.body_link_pose_w.torch.flatten(1), velocity.flatten(1)]
+        if self.arms is not None:
+            numbers += [self.arms.joint_pos(), self.arms.joint_vel()]
+        finite = torch.cat(numbers, dim=1).isfinite().all(dim=1)
+        return ~(finite & (velocity[..., :3].abs() < FASTEST_M_S).flatten(1).all(dim=1))
 
     def require_room(self) -> None:
-        """Make sure that no contact was lost.
+        """Make sure that no contact was lost in any world.
 
         Raises:
             ContactOverflow: More contacts arose than the buffers hold: what was simulated is wrong.
         """
-        solver: Any = NewtonManager._solver
-        data = solver.mjw_data
-        contacts, rows = int(data.nacon.numpy()[0]), int(data.nefc.numpy().max())
-        if contacts >= CONTACTS_PER_WORLD * self.count or rows >= 3 * CONTACTS_PER_WORLD:
-            raise ContactOverflow(contacts, self.count, CONTACTS_PER_WORLD)
-
-
-def inertia_matrix(matter: ItemMatter) -> Array:
-    """Return the inertia about the centre of mass in the part's axes [kg m²], shape [3, 3]."""
-    rotation = quat_to_matrix(np.array(matter.principal_axes_xyzw))
-    return rotation @ np.diag(matter.diagonal_inertia_kg_m2) @ rotation.T
-
-
-def _tensor(values: object, device: str) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float32, device=device)
+        if self.overflowed().any():
+            solver: Any = NewtonManager._solver
+            raise ContactOverflow(int(solver.mjw_data.nacon.numpy()[0]), self.count, CONTACTS_PER_WORLD)
 
 
 def _pose(row: Array) -> Pose:
     return Pose.of(row[:3], row[3:])
-
-
-def _slot_bodies(model: Any) -> dict[tuple[int, int], int]:
-    """Find the body of each slot in each world: (slot, world) -> body index."""
-    found: dict[tuple[int, int], int] = {}
-    for body, (label, world) in enumerate(zip(model.body_label, model.body_world.numpy().tolist(), strict=True)):
-        name = label.rpartition("/")[2]
-        if name.startswith(SLOT):
-            found[int(name.removeprefix(SLOT)), world] = body
-    return found
-
-
-def _shapes_by_prim(model: Any, prims: Iterable[str]) -> dict[tuple[str, int], list[int]]:
-    """Find the shapes of the named prims in each world: (prim, world) -> shape indices."""
-    wanted = set(prims)
-    found: dict[tuple[str, int], list[int]] = {}
-    for shape, (label, world) in enumerate(zip(model.shape_label, model.shape_world.numpy().tolist(), strict=True)):
-        for name in label.split("/"):
-            if name in wanted:
-                found.setdefault((name, world), []).append(shape)
-    return found

@@ -41,6 +41,7 @@ class Retention(Record):
 
     axis: str
     level: int
+    """Zero where all levels are taken together."""
     both: int
     """Pairs in which twin and scene succeeded."""
     lost: int
@@ -68,7 +69,7 @@ class Retention(Record):
     """McNemar's exact one; None where pairs share a base and are not independent."""
 
 
-def retention(episodes: Iterable[Episode], origins: Origins) -> tuple[Retention, ...]:
+def retention(episodes: Iterable[Episode], origins: Origins, *, by_level: bool = True) -> tuple[Retention, ...]:
     """Compare scenes with their twins, by axis and level.
 
     Several variants share a twin, so pairs of one base depend on each other: intervals are as wide as if there were
@@ -77,13 +78,14 @@ def retention(episodes: Iterable[Episode], origins: Origins) -> tuple[Retention,
     Args:
         episodes: Episodes of a run, bases among them, with all attempts.
         origins: Where their scenarios came from.
+        by_level: Whether levels are told apart; else all of an axis are taken together.
 
     Raises:
         UnknownName: Nothing is known of a scenario.
     """
     groups: dict[tuple[str, int], list[Pair]] = {}
-    for setting, pair in _pairs(one_each(episodes).episodes, origins):
-        groups.setdefault(setting, []).append(pair)
+    for (axis, level), pair in _pairs(one_each(episodes).episodes, origins):
+        groups.setdefault((axis, level if by_level else 0), []).append(pair)
     return tuple(compare(pairs, axis=axis, level=level) for (axis, level), pairs in sorted(groups.items()))
 
 

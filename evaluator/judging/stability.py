@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from evaluator.judging.episode import Episode
 from validators.intervals import Rate
@@ -21,6 +21,16 @@ def flip_rate(episodes: Iterable[Episode], others: Iterable[Episode]) -> Rate:
     first, second = _successes(episodes), _successes(others)
     shared = first.keys() & second.keys()
     return Rate.of(sum(first[key] is not second[key] for key in shared), len(shared))
+
+
+def repeated_flip_rate(rounds: Sequence[Iterable[Episode]]) -> Rate:
+    """Return the share of repetitions that came out other than the first time, with its interval.
+
+    Args:
+        rounds: The first, second, … judged episode of each rollout.
+    """
+    rates = [flip_rate(rounds[0], again) for again in rounds[1:]]
+    return Rate.of(sum(rate.hits for rate in rates), sum(rate.trials for rate in rates))
 
 
 def _successes(episodes: Iterable[Episode]) -> dict[tuple[str, int], bool]:

@@ -81,9 +81,14 @@ class ChunkBuffer:
         self._next[rows] = np.asarray(chunks, np.float32)
         self._wait[rows] = np.maximum(ticks, 0)
 
-    def step(self) -> NDArray[np.float32]:
-        """Return what each world does in this tick, shape [worlds, numbers], and go on to the next tick."""
-        arrived = self._wait == 0
+    def step(self, worlds: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
+        """Return what each world does in this tick, shape [worlds, numbers], and go on to the next tick.
+
+        Args:
+            worlds: In which worlds a tick begins, shape [worlds]; in all if not given. Rows of the others mean nothing.
+        """
+        on = np.ones(len(self._done), bool) if worlds is None else worlds
+        arrived = (self._wait == 0) & on
         self._current[arrived] = self._next[arrived]
         self._done[arrived] = 0
         self._wait[arrived] = _NONE
@@ -91,6 +96,6 @@ class ChunkBuffer:
         actions = self._current[np.arange(len(self._done)), np.minimum(self._done, last)]
         over = self._done > last
         actions[over] = held(self._spec.action, actions[over])
-        self._done = np.minimum(self._done + 1, self._spec.horizon)
-        self._wait -= self._wait > 0
+        self._done[on] = np.minimum(self._done[on] + 1, self._spec.horizon)
+        self._wait -= (self._wait > 0) & on
         return actions

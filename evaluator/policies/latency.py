@@ -27,8 +27,8 @@ Seconds = NDArray[np.float64]
 class Latency(Protocol):
     """Says for each question how long the robot has to go on without its answer."""
 
-    def reset(self, worlds: Sequence[int]) -> None:
-        """Begin a new episode in some worlds."""
+    def reset(self, worlds: Sequence[int], scenes: Sequence[str]) -> None:
+        """Begin a new episode in some worlds, each with a scene of which the id is given."""
         ...
 
     def seconds(self, worlds: Sequence[int], measured_s: Seconds) -> Seconds:
@@ -44,7 +44,7 @@ class Latency(Protocol):
 class MeasuredLatency:
     """What was measured here. A batch of worlds that is answered at once counts for each of them in full."""
 
-    def reset(self, worlds: Sequence[int]) -> None:
+    def reset(self, worlds: Sequence[int], scenes: Sequence[str]) -> None:
         """Do nothing: nothing is remembered."""
 
     def seconds(self, worlds: Sequence[int], measured_s: Seconds) -> Seconds:
@@ -62,7 +62,7 @@ class FixedLatency:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
 
-    def reset(self, worlds: Sequence[int]) -> None:
+    def reset(self, worlds: Sequence[int], scenes: Sequence[str]) -> None:
         """Do nothing: nothing is remembered."""
 
     def seconds(self, worlds: Sequence[int], measured_s: Seconds) -> Seconds:
@@ -73,8 +73,8 @@ class FixedLatency:
 class ProfileLatency:
     """What a target device took, call after call, replayed.
 
-    Each episode of a world starts somewhere in the profile, given by seed, world and number of the episode, goes on
-    from there call by call and begins again at the end: which other worlds there are changes nothing.
+    Each episode starts somewhere in the profile, given by the seed and the scene, goes on from there call by call and
+    begins again at the end: in which world it plays, and what else does, changes nothing.
 
     Args:
         profile_s: Seconds a call, shape [calls].
@@ -85,16 +85,12 @@ class ProfileLatency:
         self._profile = np.array(profile_s, float)
         self._seed = seed
         self._next = np.zeros(0, int)
-        self._episodes = np.zeros(0, int)
 
-    def reset(self, worlds: Sequence[int]) -> None:
-        """Begin each world's new episode at its own place of the profile."""
+    def reset(self, worlds: Sequence[int], scenes: Sequence[str]) -> None:
+        """Begin each episode at its own place of the profile."""
         self._next = with_room(self._next, worlds)
-        self._episodes = with_room(self._episodes, worlds)
-        for world in worlds:
-            self._episodes[world] += 1
-            rng = stream(self._seed, "latency", world, int(self._episodes[world]))
-            self._next[world] = _start(len(self._profile), rng=rng)
+        for world, scene in zip(worlds, scenes, strict=True):
+            self._next[world] = _start(len(self._profile), rng=stream(self._seed, "latency", scene))
 
     def seconds(self, worlds: Sequence[int], measured_s: Seconds) -> Seconds:
         """Return the next value of the profile for each world."""

@@ -12,6 +12,8 @@ LEAST_S = 0.2
 """Shortest time of a movement [s]."""
 PEAK = 1.875
 """Peak over mean speed of a minimum-jerk movement (Flash and Hogan 1985)."""
+NUMBERS = 5
+"""Numbers of a set point: those of `ToolPoint`, in its order."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +33,20 @@ class ToolPoint:
         """Return the point with some numbers changed."""
         return replace(self, **fields)
 
+    @classmethod
+    def open_at(cls, position_m: Array, yaw_rad: float) -> ToolPoint:
+        """Return an open tool at a position, shape [3]."""
+        x, y, z = np.asarray(position_m, float).tolist()
+        return cls(x, y, z, float(yaw_rad), 1.0)
+
     @property
     def numbers(self) -> Array:
         """Everything, shape [5]."""
         return np.array([self.x, self.y, self.z, self.yaw_rad, self.opening])
 
 
-def moved(start: ToolPoint, end: ToolPoint, *, rate_hz: float, speed_m_s: float, turn_rad_s: float) -> list[ToolPoint]:
-    """Return the set points of a minimum-jerk movement, without its start.
+def moved(start: ToolPoint, end: ToolPoint, *, rate_hz: float, speed_m_s: float, turn_rad_s: float) -> Array:
+    """Return the set points of a minimum-jerk movement, without its start, shape [ticks, NUMBERS].
 
     Args:
         start: Where it begins.
@@ -52,14 +60,14 @@ def moved(start: ToolPoint, end: ToolPoint, *, rate_hz: float, speed_m_s: float,
     count = max(1, round(seconds * rate_hz))
     share = np.arange(1, count + 1) / count
     smooth = share**3 * (10 - 15 * share + 6 * share**2)
-    return [ToolPoint(*row) for row in (start.numbers + smooth[:, None] * step).tolist()]
+    return start.numbers + smooth[:, None] * step
 
 
-def held(point: ToolPoint, *, rate_hz: float, seconds: float) -> list[ToolPoint]:
-    """Return set points that stay."""
-    return [point] * max(1, round(seconds * rate_hz))
+def held(point: ToolPoint, *, rate_hz: float, seconds: float) -> Array:
+    """Return set points that stay, shape [ticks, NUMBERS]."""
+    return np.tile(point.numbers, (max(1, round(seconds * rate_hz)), 1))
 
 
-def near_yaw(yaw_rad: float, other_rad: float) -> float:
-    """Return a closing direction, which is the same after half a turn, in the form that lies nearest to another one."""
+def near_yaw[T: (float, Array)](yaw_rad: T, other_rad: float) -> T:
+    """Return closing directions, which are the same after half a turn, in the form that lies nearest to another one."""
     return other_rad + (yaw_rad - other_rad + np.pi / 2) % np.pi - np.pi / 2

@@ -21,14 +21,17 @@ class Kind:
     """Where its `build(form, context)` is."""
     typed: str
     """How it is typed."""
+    truth: str | None = None
+    """Option with which it perceives the truth; empty where perception changes nothing, None where it cannot."""
 
 
 KINDS = {
-    "oracle": Kind("evaluator.policies.oracle", "oracle"),
-    "noop": Kind("evaluator.policies.noop", "noop"),
-    "random": Kind("evaluator.policies.random_motion", "random"),
-    "replay": Kind("evaluator.policies.replay", "replay:FILE"),
+    "oracle": Kind("evaluator.policies.oracle", "oracle", truth=""),
+    "noop": Kind("evaluator.policies.noop", "noop", truth=""),
+    "random": Kind("evaluator.policies.random_motion", "random", truth=""),
+    "replay": Kind("evaluator.policies.replay", "replay:FILE", truth=""),
     "python": Kind("evaluator.policies.python", "python:MODULE:ATTRIBUTE"),
+    "vision": Kind("evaluator.policies.vision", "vision", truth="perception=truth"),
     "openpi": Kind("evaluator.policies.openpi", "openpi:ws://HOST:PORT?layout=droid"),
     "groot": Kind("evaluator.policies.groot", "groot:tcp://HOST:PORT"),
 }

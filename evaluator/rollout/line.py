@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,28 @@ from numpy.typing import NDArray
 from scenegen.geometry import Array
 from scenegen.scenario import Scenario
 
+Floats = NDArray[np.floating[Any]]
+
 
 @dataclass(frozen=True, eq=False)
 class LineState:
-    """What all worlds do at one tick; w worlds, j arm joints, s slots."""
+    """What all worlds do at one tick; w worlds, j arm joints, s slots; in the simulator's precision.
 
-    joint_pos: Array
+    The world frame is the table's: on a table that shakes, table, fixtures and robot stand still in it, and what lies
+    loose moves as seen from the table, at most twice as far and as fast as the table shakes.
+    """
+
+    joint_pos: Floats
     """Angles of the arm's joints [rad], shape [w, j]."""
-    joint_vel: Array
+    joint_vel: Floats
     """Their speeds [rad/s], shape [w, j]."""
-    joint_torque: Array
+    joint_torque: Floats
     """Torques of the arm's drives [N m], shape [w, j]."""
-    opening: Array
+    opening: Floats
     """Opening of the gripper, 0 closed to 1 open, shape [w]."""
-    slot_pose: Array
+    slot_pose: Floats
     """Poses of the slots' parts, position [m] and quaternion xyzw, world frame, shape [w, s, 7]."""
-    slot_vel: Array
+    slot_vel: Floats
     """Velocity of the centre of mass [m/s] and angular velocity [rad/s], world axes, shape [w, s, 6]."""
     finger_touch: NDArray[np.bool_]
     """A finger touches the slot's part, shape [w, s]."""
@@ -35,7 +41,7 @@ class LineState:
     """Another part of the robot touches it, shape [w, s]."""
     slot_fixture: NDArray[np.int_]
     """Index in `Line.fixtures` of what the part touches hardest, -1 for none, shape [w, s]."""
-    fixture_force: Array
+    fixture_force: Floats
     """Contact force between robot and fixtures [N], shape [w]."""
     sound: NDArray[np.bool_]
     """Whether the world's state can be trusted: numbers are finite and no contact was lost, shape [w]."""
@@ -78,4 +84,16 @@ class Line(Protocol):
 
     def state(self) -> LineState:
         """Return what all worlds do now."""
+        ...
+
+    def images(self, worlds: Sequence[int], cameras: Sequence[str]) -> Mapping[str, Any]:
+        """Photograph some worlds as they are now.
+
+        Args:
+            worlds: Their numbers, n of them.
+            cameras: Names of cameras of the cell.
+
+        Returns:
+            `<camera>_rgb` -> sRGB, 8 bits, shape [n, h, w, 3]; torch on the simulator's device, or numpy.
+        """
         ...

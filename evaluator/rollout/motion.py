@@ -29,25 +29,24 @@ class Motion:
         self._grow(max(worlds, default=-1) + 1)
         self._joints[list(worlds)] = joints_rad
 
-    def targets(self, actions: NDArray[np.float32], *, first: bool) -> tuple[Array, Array]:
+    def targets(self, actions: NDArray[np.float32], *, first: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Return joint targets, shape [w, joints], and gripper openings, shape [w], of all worlds.
 
         Args:
             actions: One action a world, shape [w, numbers].
-            first: Whether this is the first tick of the action; its step is made once.
+            first: In which worlds this is the first tick of the action, shape [w]; its step is made once.
         """
         self._grow(len(actions))
-        if first:
-            self._joints = self._next(np.asarray(actions[:, :-1], float))
+        if first.any():
+            self._joints[first] = self._next(self._joints[first], np.asarray(actions[first, :-1], float))
         return self._joints, np.clip(actions[:, -1].astype(float), 0.0, 1.0)
 
     def tcp_in_base(self, joints_rad: Array) -> Array:
         """Return the tool's pose in the robot's base frame, position [m] and quaternion xyzw, shape [n, 7]."""
         positions, rotations = self._arm.tcp(joints_rad)
         base = self._arm.robot.pose_base_to_world
-        local = (positions - base.position) @ base.rotation
-        turns = np.stack([quat_from_matrix(base.rotation.T @ rotation) for rotation in rotations])
-        return np.concatenate([local, turns], axis=1)
+        local = np.einsum("ni,ij->nj", positions - base.position, base.rotation)
+        return np.concatenate([local, quat_from_matrix(base.rotation.T @ rotations)], axis=1)
 
     def _grow(self, worlds: int) -> None:
         """Make room for so many worlds; new ones stand at the robot's start."""
@@ -56,8 +55,8 @@ class Motion:
             start = np.array(self._arm.robot.start_joints_rad)
             self._joints = np.concatenate([self._joints, np.repeat(start[None], missing, axis=0)])
 
-    def _next(self, numbers: Array) -> Array:
-        joints = self._joints
+    def _next(self, joints: Array, numbers: Array) -> Array:
+        """Return what arms are asked for next that were asked for `joints`; row by row, whatever other rows there are."""
         match self._spec.action:
             case ActionKind.JOINT_POSITION:
                 return self._arm.clipped(numbers)
@@ -65,13 +64,14 @@ class Motion:
                 return self._arm.clipped(joints + numbers / self._spec.rate_hz)
             case ActionKind.TCP_POSE:
                 base = self._arm.robot.pose_base_to_world
-                positions = numbers[:, :3] @ base.rotation.T + base.position
+                positions = np.einsum("ni,ji->nj", numbers[:, :3], base.rotation) + base.position
                 return self._arm.follow(joints, positions, base.rotation @ quat_to_matrix(numbers[:, 3:7]))
             case ActionKind.TCP_DELTA:
                 base = self._arm.robot.pose_base_to_world
                 positions, rotations = self._arm.tcp(joints)
                 turned = base.rotation @ _rotation(numbers[:, 3:6]) @ base.rotation.T @ rotations
-                return self._arm.follow(joints, positions + numbers[:, :3] @ base.rotation.T, turned)
+                steps = np.einsum("ni,ji->nj", numbers[:, :3], base.rotation)
+                return self._arm.follow(joints, positions + steps, turned)
 
 
 def _rotation(vectors: Array) -> Array:

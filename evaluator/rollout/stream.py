@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluator.judging.job import Job
 from evaluator.judging.observed import Observed
 from evaluator.judging.success import item_ends, succeeds
-from evaluator.judging.trace import EndReason, Trace
+from evaluator.judging.trace import EndReason
 from evaluator.policies.actions import rest_actions
 from evaluator.policies.checked import Checked
 from evaluator.policies.chunks import ChunkBuffer
 from evaluator.policies.latency import Latency
 from evaluator.policy import Observation, Truth
+from evaluator.rollout.calls import Calls
+from evaluator.rollout.goals import Goals
+from evaluator.rollout.lazy import Lazy
 from evaluator.rollout.line import Line, LineState
+from evaluator.rollout.log import Log
 from evaluator.rollout.motion import Motion
-from evaluator.rollout.recorder import Recorder
+from evaluator.rollout.policy_cameras import policy_cameras
+from evaluator.rollout.recorded import Recorded
 from scenegen.cell import Cell, Role
 from scenegen.errors import PolicyError
-from scenegen.geometry import Array
 from scenegen.parts.catalogue import Catalogue
 from scenegen.robot import Arm
 from scenegen.scenario import Scenario
@@ -41,13 +47,30 @@ class Finished:
     index: int
     """Number of the scenario in the order in which they were given."""
     scenario: Scenario
-    trace: Trace
+    recorded: Recorded
+    end: EndReason
     reason: str | None
     """Text of the error that ended it, if one did."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Seat:
+    """What a world plays."""
+
+    index: int
+    scenario: Scenario
+    job: Job
+    slots: NDArray[np.intp]
+    """Which slots its items are in, shape [n]."""
+    began: int
+    """Tick of its first sample."""
+
+
 class Stream:
     """Runs a policy over scenarios.
+
+    Nothing that happens each tick loops over worlds; only what happens to an episode does, and showing a policy the
+    truth. What happens in a world depends on its scenario alone: its ticks are counted from its episode's beginning.
 
     Args:
         line: The worlds.
@@ -55,6 +78,10 @@ class Stream:
         cell: The cell.
         parts: Its parts.
         latency: How long the policy thinks, as the worlds see it.
+
+    Raises:
+        PolicyError: The policy wants to act more often than the worlds tick.
+        UnknownName: It asks for a camera that the cell has not.
     """
 
     def __init__(self, line: Line, policy: Checked, cell: Cell, parts: Catalogue, *, latency: Latency) -> None:
@@ -62,13 +89,26 @@ class Stream:
         self._arm = Arm(cell.robot)
         self._motion = Motion(self._arm, policy.spec)
         self._buffer = ChunkBuffer(line.count, policy.spec, numbers=policy.numbers)
-        self._every = max(1, round(line.rate_hz / policy.spec.rate_hz))
-        """Ticks of the line that an action lasts."""
-        self._recorders: dict[int, Recorder] = {}
-        self._began: dict[int, tuple[int, int]] = {}
-        """Index of the scenario and tick at which each busy world began."""
+        if policy.spec.rate_hz > line.rate_hz:
+            reason = f"{policy.spec.rate_hz:g} actions a second"
+            raise PolicyError(policy.spec.name, reason, f"at most {line.rate_hz:g}, as often as the worlds tick")
+        self._calls = Calls(line.count)
+        self._cameras = policy_cameras(policy.spec, cell)
+        self._seats: dict[int, _Seat] = {}
+        self._log, self._goals = Log(), Goals(line.count, line.slots)
+        self._rows = {name: row for row, name in enumerate(line.slots)}
+        self._busy = np.zeros(line.count, bool)
+        self._began, self._until = np.zeros(line.count, int), np.zeros(line.count, int)
+        """Ticks at which the episodes of busy worlds began and have to end."""
         self._failed: dict[int, PolicyError] = {}
+        self._faulty = np.zeros(line.count, bool)
+        """Worlds in which the policy failed, shape [w]."""
         self._tick = 0
+
+    @property
+    def playing(self) -> list[Scenario]:
+        """The scenarios that worlds play now."""
+        return [seat.scenario for seat in self._seats.values()]
 
     def run(self, scenarios: Iterator[tuple[int, Scenario]], *, ticked: Callable[[int], None]) -> Iterator[Finished]:
         """Yield episodes in the order in which they end.
@@ -77,111 +117,150 @@ class Stream:
             scenarios: Number and scenario.
             ticked: Told after each tick of the worlds how many are busy.
         """
-        state = self._fill(scenarios, self._line.state())
+        state = self._line.state()
+        self._log.add(self._tick, state)
+        state = self._fill(scenarios, state)
         actions = np.zeros((self._line.count, self._policy.numbers), np.float32)
-        while self._recorders:
-            if self._tick % self._every == 0:
-                self._ask(state)
-                actions = self._buffer.step()
-            self._line.command(*self._motion.targets(actions, first=self._tick % self._every == 0))
+        while self._seats:
+            first = self._busy & self._acts()
+            if first.any():
+                self._ask(first, state)
+                actions[first] = self._buffer.step(first)[first]
+            self._line.command(*self._motion.targets(actions, first=first))
             self._line.tick()
             self._tick += 1
             state = self._line.state()
-            for world, recorder in self._recorders.items():
-                recorder.add((self._tick - self._began[world][1]) / self._line.rate_hz, state)
-            ticked(len(self._recorders))
-            ends = {world: self._end(world, state) for world in sorted(self._recorders)}
-            ended = [(world, end) for world, end in ends.items() if end is not None]
-            yield from [self._finish(world, end) for world, end in ended]
+            self._log.add(self._tick, state)
+            ticked(len(self._seats))
+            ended = self._ends(state)
+            yield from [self._finish(world, end) for world, end in ended.items()]
             if ended:
                 state = self._fill(scenarios, state)
+                self._log.forget(min((seat.began for seat in self._seats.values()), default=self._tick))
+
+    def _acts(self) -> NDArray[np.bool_]:
+        """Tell in which worlds an action begins with this tick, shape [w]; rates need not divide each other."""
+        age, share = self._tick - self._began, self._policy.spec.rate_hz / self._line.rate_hz
+        return (np.floor(age * share + 1e-9) > np.floor((age - 1) * share + 1e-9)) | (age == 0)
 
     def _fill(self, scenarios: Iterator[tuple[int, Scenario]], state: LineState) -> LineState:
         """Give idle worlds their next scenarios; returns what they show then."""
         taken: dict[int, Scenario] = {}
-        for world in range(self._line.count):
-            if world in self._recorders:
-                continue
+        for world in np.flatnonzero(~self._busy).tolist():
             given = next(scenarios, None)
             if given is None:
                 break
             index, taken[world] = given
-            self._began[world] = (index, self._tick)
-            self._recorders[world] = Recorder(world, taken[world], slots=self._line.slots, fixtures=self._line.fixtures)
+            self._seat(world, index, taken[world])
         if not taken:
             return state
         self._line.put(taken)
         worlds = sorted(taken)
         state = self._line.state()
-        for world in worlds:
-            self._recorders[world].add(0.0, state)
-        group = self._group(worlds, state)
-        self._buffer.reset(worlds, rest_actions(self._policy.spec.action, group))
-        self._motion.reset(worlds, state.joint_pos[worlds])
-        self._latency.reset(worlds)
-        self._policy.reset(worlds, [taken[world].task.instruction for world in worlds])
+        self._log.replace(self._tick, worlds, state)
+        self._buffer.reset(worlds, rest_actions(self._policy.spec.action, self._group(worlds, state)))
+        self._motion.reset(worlds, state.joint_pos[worlds].astype(float))
+        self._latency.reset(worlds, [taken[world].id for world in worlds])
+        try:
+            self._policy.reset(worlds, [taken[world].task.instruction for world in worlds])
+        except PolicyError as error:
+            self._fail(dict.fromkeys(worlds, error))
         return state
 
-    def _ask(self, state: LineState) -> None:
-        """Ask the policy for the worlds whose chunk is used up."""
-        due = self._buffer.due()
-        worlds = [world for world in sorted(self._recorders) if due[world]]
-        if not worlds:
+    def _seat(self, world: int, index: int, scenario: Scenario) -> None:
+        job = Job.of(scenario, self._cell, self._parts)
+        slots = np.array([self._rows[name] for name in job.items], np.intp)
+        self._seats[world] = _Seat(index, scenario, job, slots, self._tick)
+        self._calls.reset(world)
+        self._goals.set(world, job)
+        self._busy[world], self._began[world] = True, self._tick
+        self._until[world] = self._tick + np.ceil(allowed_s(scenario, self._cell) * self._line.rate_hz)
+
+    def _ask(self, first: NDArray[np.bool_], state: LineState) -> None:
+        """Ask the policy for the worlds whose chunk is used up, of those in which an action begins."""
+        rows = np.flatnonzero(self._buffer.due() & first & ~self._faulty)
+        if not len(rows):
             return
+        worlds = rows.tolist()
         answer = self._policy.act(self._observe(worlds, state))
         seconds = self._latency.seconds(worlds, answer.seconds)
-        for row, world in enumerate(worlds):
-            self._recorders[world].latencies.append(float(answer.seconds[row]))
+        self._calls.add(worlds, answer.seconds)
         good = answer.usable
-        kept = [world for world, fine in zip(worlds, good, strict=True) if fine]
-        if kept:
-            self._buffer.put(kept, answer.chunks[good], latency_s=seconds[good])
-        self._failed |= answer.errors
+        if good.any():
+            self._buffer.put(rows[good].tolist(), answer.chunks[good], latency_s=seconds[good])
+        self._fail(answer.errors)
+
+    def _fail(self, errors: Mapping[int, PolicyError]) -> None:
+        self._failed |= errors
+        self._faulty[list(errors)] = True
 
     def _observe(self, worlds: list[int], state: LineState) -> Observation:
-        recorders = [self._recorders[world] for world in worlds]
+        seats = [self._seats[world] for world in worlds]
         truth = None
         if self._policy.spec.truth:
-            truth = tuple(Truth(one.scenario, one.item_poses()) for one in recorders)
+            poses = [
+                state.slot_pose[world, seat.slots].astype(float) for world, seat in zip(worlds, seats, strict=True)
+            ]
+            truth = tuple(
+                Truth(seat.scenario, dict(zip(seat.job.items, rows, strict=True)))
+                for seat, rows in zip(seats, poses, strict=True)
+            )
         return Observation(
             worlds=tuple(worlds),
-            instructions=tuple(one.scenario.task.instruction for one in recorders),
+            instructions=tuple(seat.scenario.task.instruction for seat in seats),
             policy=self._group(worlds, state),
+            camera_obs=self._line.images(worlds, self._cameras) if self._cameras else {},
             truth=truth,
         )
 
-    def _group(self, worlds: list[int], state: LineState) -> dict[str, Array]:
-        joints = state.joint_pos[worlds]
-        return {
+    def _group(self, worlds: Sequence[int], state: LineState) -> Mapping[str, Any]:
+        joints = state.joint_pos[worlds].astype(float)
+        group = {
             "joint_pos": joints,
             "joint_vel": state.joint_vel[worlds],
             "gripper_pos": state.opening[worlds][:, None],
-            "tcp_pose": self._motion.tcp_in_base(joints),
         }
+        return Lazy(group, {"tcp_pose": lambda: self._motion.tcp_in_base(joints)})
 
-    def _end(self, world: int, state: LineState) -> EndReason | None:
-        """Tell whether a world's episode is over, and why."""
-        recorder = self._recorders[world]
-        if not state.sound[world]:
-            return EndReason.PHYSICS_INVALID
-        if world in self._failed:
-            return EndReason.POLICY_ERROR
+    def _ends(self, state: LineState) -> dict[int, EndReason]:
+        """Tell which episodes are over, and why."""
+        ended: dict[int, EndReason] = {}
+        late = np.flatnonzero(self._busy & (self._tick >= self._until)).tolist()
+        ended |= dict.fromkeys(late, EndReason.TIMEOUT)
         look = max(1, round(LOOK_EVERY_S * self._line.rate_hz))
-        if (self._tick - self._began[world][1]) % look == 0 and self._sorted(recorder):
-            return EndReason.DONE
-        if recorder.seconds >= allowed_s(recorder.scenario, self._cell):
-            return EndReason.TIMEOUT
-        return None
+        looked = self._busy & ((self._tick - self._began) % look == 0)
+        if looked.any():
+            near = np.flatnonzero(looked & self._goals.near(state)).tolist()
+            ended |= {world: EndReason.DONE for world in near if self._sorted(world)}
+        ended |= dict.fromkeys(np.flatnonzero(self._busy & self._faulty).tolist(), EndReason.POLICY_ERROR)
+        ended |= dict.fromkeys(np.flatnonzero(self._busy & ~state.sound).tolist(), EndReason.PHYSICS_INVALID)
+        return dict(sorted(ended.items()))
 
-    def _sorted(self, recorder: Recorder) -> bool:
-        job = Job.of(recorder.scenario, self._cell, self._parts)
-        return succeeds(item_ends(Observed.of(recorder.trace(EndReason.DONE, self._arm, last_s=SEEN_S), job)))
+    def _sorted(self, world: int) -> bool:
+        """Judge exactly whether everything lies where it belongs."""
+        seat = self._seats[world]
+        recent = max(seat.began + 1, self._tick - round(SEEN_S * self._line.rate_hz))
+        recorded = self._recorded(seat, world, (seat.began, seat.began), (recent, self._tick))
+        return succeeds(item_ends(Observed.of(recorded.trace(EndReason.DONE, self._arm), seat.job)))
 
     def _finish(self, world: int, end: EndReason) -> Finished:
-        recorder, (index, _) = self._recorders.pop(world), self._began.pop(world)
+        seat = self._seats.pop(world)
+        self._busy[world] = self._faulty[world] = False
         error = self._failed.pop(world, None)
-        reason = str(error) if error else None
-        return Finished(index, recorder.scenario, recorder.trace(end, self._arm), reason)
+        recorded = self._recorded(seat, world, (seat.began, self._tick))
+        return Finished(seat.index, seat.scenario, recorded, end, str(error) if error else None)
+
+    def _recorded(self, seat: _Seat, world: int, *spans: tuple[int, int]) -> Recorded:
+        """Cut spans of ticks out of the log."""
+        pieces = [self._log.cut(world, seat.slots, first, last) for first, last in spans]
+        ticks = np.concatenate([np.arange(first, last + 1) for first, last in spans]) - seat.began
+        return Recorded(
+            items=seat.job.items,
+            fixtures=self._line.fixtures,
+            time_s=ticks / self._line.rate_hz,
+            arrays={name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]},
+            latency_s=self._calls.of(world),
+        )
 
 
 def allowed_s(scenario: Scenario, cell: Cell) -> float:

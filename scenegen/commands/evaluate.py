@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import time
 from collections.abc import Iterator
-from typing import Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from evaluator.judging.episode import Episode, EpisodeKey
-from evaluator.judging.estimate import Estimate
-from evaluator.judging.job import Job
-from evaluator.judging.judge import judge
 from evaluator.judging.scorecard import Scorecard, score
-from evaluator.policies.action_range import ActionRange
-from evaluator.policies.checked import Checked
-from evaluator.policies.context import PolicyContext
-from evaluator.policies.latency import parse_latency
-from evaluator.policies.registry import make_policy
+from evaluator.judging.stability import repeated_flip_rate
+from evaluator.report.grids import SHORT
+from evaluator.rollout.attempts import Attempts
+from evaluator.rollout.explain import Explainer
+from evaluator.rollout.kept import episodes_of_run
 from evaluator.rollout.run import Run
-from evaluator.rollout.stream import Stream
+from evaluator.rollout.runner import Runner, Setting, Task
+from evaluator.rollout.scene_set import scene_set
+from evaluator.rollout.simulators import Simulator
+from library.certificate import certified
 from library.commit import MAIN
 from library.layers import Layers
 from library.row import Row
-from library.snapshot import Snapshot
-from library.tables import EPISODES, RUNS, Columns
-from library.versioned import Changes, Signature, VersionedLibrary
-from scenegen.cell import Cell
+from scenegen.commands.episode_progress import EpisodeProgress
 from scenegen.commands.exits import EXIT_FINDINGS
 from scenegen.commands.opened import LIBRARY, VERSION, open_version
-from scenegen.commands.progress import SceneProgress, progress_style
-from scenegen.errors import InvalidOption, LibraryError, MissingExtra
-from scenegen.parts.catalogue import Catalogue
+from scenegen.commands.printed import print_score
+from scenegen.commands.progress import progress_style
+from scenegen.errors import InvalidOption, LibraryError
 from scenegen.scenario import Scenario
 from scenegen.streams import stream
-
-PUBLISH_EVERY_S = 10.0
-"""Time between commits of episodes [s]: what a kill can cost."""
+from validators.intervals import Rate
 
 app = typer.Typer()
 
@@ -49,135 +39,106 @@ app = typer.Typer()
 def evaluate(
     library: str = LIBRARY,
     version: str = VERSION,
-    policy: str = typer.Option(..., help="oracle, noop, random, python:MODULE:ATTR, openpi:ws://…, groot:tcp://…"),
+    policy: str = typer.Option(
+        ..., help="oracle, vision, noop, random, python:MODULE:ATTR, openpi:ws://…, groot:tcp://…"
+    ),
     n: int = typer.Option(0, min=0, help="Most scenes; 0 takes all."),
     where: str = typer.Option("", help="A condition in SQL, for example \"axis = 'lighting' AND level >= 3\"."),
+    simulator: Simulator = typer.Option(
+        Simulator.NEWTON.value, help="newton (Isaac Lab), or kinematic: no physics, a dry run in seconds."
+    ),
     num_envs: int = typer.Option(4, min=1, help="Worlds that run side by side."),
     device: str = typer.Option("cpu", help="cpu, or cuda:0."),
     latency: str = typer.Option("measured", help="measured, seconds, or a file with a target device's times."),
+    repeats: int = typer.Option(1, min=1, help="How often each scene is rolled out; the first counts."),
+    solvable: bool = typer.Option(False, "--certified", help="Only scenes that the oracle sorted in this simulator."),
+    explain: bool = typer.Option(False, help="Roll failed scenes out again with one thing changed, to tell causes."),
     seed: int = typer.Option(0, help="For policies that draw numbers, and for latencies."),
     branch: str = typer.Option(MAIN, help="Branch that the episodes are committed to."),
     as_json: bool = typer.Option(False, "--json", help="Progress and scorecard as JSON."),
 ) -> None:
-    """Roll a policy out in Isaac Lab, every scene once; run it again to continue.
+    """Roll a policy out, every scene once; run it again to continue.
 
     Episodes are committed to the library as they end. Exit code 1 if so many are missing that the run shows nothing.
     """
     store, snapshot = open_version(library, version)
-    chosen = [row for row in snapshot.rows(where=where or None)][: n or None]
+    chosen = list(snapshot.rows(where=where or None))
     if not chosen or snapshot.commit is None:
         raise InvalidOption("--where", where, "a condition that some scenes of the version meet")
-    frames = {row.frame for row in chosen}
-    if len(frames) > 1:
-        raise LibraryError(str(store.folder), f"the scenes are of {len(frames)} cells", "choose those of one: --where")
-    cell, parts = Layers(store, snapshot).cell_and_parts(chosen[0])
-    run = Run.here(policy=policy, version=snapshot.commit.content_id, latency=latency, seed=seed, device=device)
-    known = {episode.key.scenario_id: episode for episode in episodes_of(store.at(branch), run)}
-    left = [row for row in chosen if row.scenario_id not in known]
-    found = dict(known)
-    if left:
-        context = PolicyContext(cell, parts, seed)
-        made = make_policy(policy, context)
-        checked = Checked(made, ActionRange.of(made.spec.action, cell.robot))
-        try:
-            rollout = _Rollout(store, snapshot, run, cell, parts, branch=branch)
-            rollout.roll(
-                checked, left, worlds=min(num_envs, len(left)), device=device, latency=latency, as_json=as_json
-            )
-            found |= rollout.episodes
-        finally:
-            checked.close()
+    run = Run.here(
+        policy=policy,
+        version=scene_set(store, snapshot.commit).content_id,
+        latency=latency,
+        seed=seed,
+        device=device,
+        simulator=simulator.versions,
+    )
+    if solvable:
+        chosen = certified(chosen, store.at(branch), simulator=run.simulator)
+    chosen = chosen[: n or None]
+    cell, parts = Layers(store, snapshot).cell_and_parts(one_cell(chosen, name=snapshot.name))
+    setting = Setting(cell, parts, simulator.lines(cell, parts, device=device), num_envs)
+    attempts = Attempts(
+        run.content_id, seed=seed, repeats=repeats, episodes=episodes_of_run(store.at(branch), run.content_id)
+    )
+    tasks = [(row, key) for row in chosen for key in attempts.missing(row.scenario_id)]
+    total = len(chosen) * repeats
+    with EpisodeProgress(total, done=total - len(tasks), style=progress_style(as_json)) as progress:
+        runner = Runner(store, branch=branch, setting=setting, say=progress.say, ticked=progress.tick)
+        for episode in runner.roll(run, (Task(snapshot.scenario(row), key) for row, key in tasks), len(tasks)):
+            attempts.add(episode)
+            progress.ended(episode)
+    if explain:
+        _explain(Explainer(store, store.at(branch), run.content_id), runner, as_json=as_json)
     origins = {row.scenario_id: row.provenance for row in chosen}
-    episodes = [found[row.scenario_id] for row in chosen if row.scenario_id in found]
-    card = score(episodes, origins, cell.limits, rng=stream(seed, "scorecard"))
-    _print(run, card, as_json=as_json)
+    found = attempts.of(row.scenario_id for row in chosen)
+    card = score(found, origins, cell.limits, rng=stream(seed, "scorecard"))
+    flips = repeated_flip_rate([attempts.ranked(rank) for rank in range(repeats)]) if repeats > 1 else None
+    _print(run, card, flips, as_json=as_json)
     if card.refusal:
         raise typer.Exit(EXIT_FINDINGS)
 
 
-def episodes_of(snapshot: Snapshot, run: Run) -> Iterator[Episode]:
-    """Yield the kept episodes of a run."""
-    for batch in snapshot.table(EPISODES.name).batches(where=f"run_id = '{run.content_id}'"):
-        for columns in batch.to_pylist():
-            yield Episode.of(columns)
+def one_cell(rows: list[Row], *, name: str) -> Row:
+    """Return a row that stands for the cell and the part files of all.
+
+    Args:
+        rows: Scenes, one at least.
+        name: What the library is called in errors.
+
+    Raises:
+        LibraryError: They are of several cells, or of several files of one part.
+    """
+    cells = {row.cell_id for row in rows}
+    assets = {(asset.part, asset.content): asset for row in rows for asset in row.assets}
+    if len(cells) > 1 or len({part for part, _ in assets}) < len(assets):
+        of = f"{len(cells)} cells" if len(cells) > 1 else "one cell with several files of a part"
+        raise LibraryError(name, f"the scenes are of {of}", "choose those of one with --where or --version")
+    return rows[0].replaced(assets=tuple(asset for _, asset in sorted(assets.items())))
 
 
-class _Rollout:
-    """Rolls scenes out and commits what they gave."""
+def _explain(explainer: Explainer, runner: Runner, *, as_json: bool) -> None:
+    """Roll out the twins of failed episodes that are missing."""
+    total = sum(len(twins) for twins in explainer.missing.values())
+    with EpisodeProgress(total, done=0, style=progress_style(as_json)) as progress:
 
-    def __init__(
-        self, store: VersionedLibrary, snapshot: Snapshot, run: Run, cell: Cell, parts: Catalogue, *, branch: str
-    ) -> None:
-        self._store, self._snapshot, self._run, self._branch = store, snapshot, run, branch
-        self._cell, self._parts = cell, parts
-        self._waiting: list[Columns] = []
-        self._published = time.monotonic()
-        self.episodes: dict[str, Episode] = {}
+        def roll_out(run: Run, scenarios: Iterator[Scenario], count: int) -> Iterator[Episode]:
+            tasks = (
+                Task(one, EpisodeKey(run_id=run.content_id, scenario_id=one.id, seed=run.seed)) for one in scenarios
+            )
+            for episode in runner.roll(run, tasks, count):
+                progress.ended(episode)
+                yield episode
 
-    def roll(self, policy: Checked, rows: list[Row], *, worlds: int, device: str, latency: str, as_json: bool) -> None:
-        typer.echo(f"building {worlds} worlds on {device}: the first time takes minutes", err=True)
-        opened = _isaac().open_line(self._cell, self._parts, count=worlds, device=device)
-        scenarios = ((index, self._snapshot.scenario(row)) for index, row in enumerate(rows))
-        with opened as line, SceneProgress(len(rows), done=0, style=progress_style(as_json)) as progress:
-            delay = parse_latency(latency, seed=self._run.seed)
-            streamed = Stream(line, policy, self._cell, self._parts, latency=delay)
-            try:
-                for finished in streamed.run(scenarios, ticked=lambda busy: None):
-                    episode = self._judged(finished.scenario, finished.trace, finished.reason)
-                    self.episodes[finished.scenario.id] = episode
-                    self._waiting.append(episode.columns())
-                    progress.add_index(kept=True, rejected=0)
-                    if time.monotonic() > self._published + PUBLISH_EVERY_S:
-                        self._publish()
-            finally:
-                self._publish()
-
-    def _judged(self, scenario: Scenario, trace: Any, reason: str | None) -> Episode:
-        key = EpisodeKey(run_id=self._run.content_id, scenario_id=scenario.id, seed=self._run.seed)
-        return judge(trace, Job.of(scenario, self._cell, self._parts), key, reason=reason)
-
-    def _publish(self) -> None:
-        if self._waiting:
-            rows: dict[str, list[Columns]] = {EPISODES.name: self._waiting, RUNS.name: [self._run.columns()]}
-            message = f"evaluate {self._run.policy}: {len(self._waiting)} episodes"
-            self._store.publish(Changes(rows=rows), Signature.here(message), branch=self._branch)
-            self._waiting, self._published = [], time.monotonic()
+        explainer.roll(roll_out)
 
 
-def _isaac() -> Any:
-    """Load what needs Isaac Lab."""
-    try:
-        return importlib.import_module("evaluator.isaac.line")
-    except ModuleNotFoundError as error:
-        raise MissingExtra("Rolling out", "isaac") from error
-
-
-def _print(run: Run, card: Scorecard, *, as_json: bool) -> None:
+def _print(run: Run, card: Scorecard, flips: Rate | None, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({"event": "done", "run": run.content_id, **card.model_dump(mode="json")}))
+        facts = {"event": "done", "run": run.content_id, **card.model_dump(mode="json")}
+        typer.echo(json.dumps({**facts, "flips": flips.model_dump(mode="json") if flips else None}))
         return
-    typer.echo(
-        f"run {run.content_id[:12]}: {run.policy}, {card.episodes} episodes, success {_share(card.success.rate)}"
-    )
-    if card.refusal:
-        typer.echo(f"it shows nothing: {card.refusal}")
-    table = Table("axis", "level", "success", "failures", title="success by axis and level", title_justify="left")
-    for one in card.levels:
-        failures = ", ".join(f"{name.value} {count}" for name, count in one.categories.items())
-        table.add_row(one.axis or "base", str(one.level), _share(one.success.rate), failures)
-    Console().print(table)
-    known = Table("measure", "mean", "95 % interval", title="measures", title_justify="left")
-    for name, estimate in card.measures.items():
-        if estimate.value is not None:
-            known.add_row(name, f"{estimate.value:.4g}", _interval(estimate))
-    Console().print(known)
-
-
-def _share(estimate: Estimate) -> str:
-    value = "?" if estimate.value is None else f"{estimate.value:.0%}"
-    return f"{value} {_interval(estimate)}"
-
-
-def _interval(estimate: Estimate) -> str:
-    low, high = (("?" if one is None else f"{one:.3g}") for one in (estimate.low, estimate.high))
-    return f"[{low}, {high}]"
+    print_score(run, run.content_id, card)
+    if flips is not None:
+        typer.echo(f"outcomes that flip when the same scene is rolled out again: {flips}")
+    typer.echo(f"more: scenegen report {run.content_id[:SHORT]}")

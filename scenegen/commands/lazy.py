@@ -15,7 +15,7 @@ def lazy_group(commands: Mapping[str, str], modules: str) -> type[TyperGroup]:
 
     Args:
         commands: Name -> one-line help, in the order of the listing.
-        modules: Where a command's `app` is found, with `{}` for its name.
+        modules: Where a command's `app` is found, with `{}` for its name, in which _ stands for -.
     """
 
     class LazyGroup(TyperGroup):
@@ -34,7 +34,7 @@ def lazy_group(commands: Mapping[str, str], modules: str) -> type[TyperGroup]:
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
             """Replace the placeholder of the named command by the real one, then resolve as usual."""
             if args and args[0] in commands:
-                module = importlib.import_module(modules.format(args[0]))
+                module = importlib.import_module(modules.format(args[0].replace("-", "_")))
                 self.commands[args[0]] = typer.main.get_command(module.app)
             return super().resolve_command(ctx, args)
 

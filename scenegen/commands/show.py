@@ -10,12 +10,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from library.certificate import certificates
 from library.chain import chain_of, chain_text, expand_command, expansion_of
 from library.layers import Layers
 from library.row import KeptVerdict, Row
 from library.snapshot import Snapshot
 from library.versioned import VersionedLibrary
 from scenegen.commands.artist import CAMERA_HELP, RENDERER_HELP, Artist, Renderer
+from scenegen.commands.cited import SHORT
 from scenegen.commands.describe import describe_axes
 from scenegen.commands.opened import LIBRARY_OPTION, VERSION, open_version
 from scenegen.commands.picture_file import picture_target, write_picture
@@ -50,6 +52,7 @@ def show(
     path, scene = layers.scene(row), snapshot.scenario(row)
     cell, parts = layers.cell_and_parts(row)
     _print_row(row, path, scene, snapshot.verdict(row))
+    _print_certificates(snapshot, row)
     _print_items(scene, scene_graph(scene, cell, labels={part.id: part.label for part in parts.values()}))
     _print_chain(store, snapshot, row)
     if target is None:
@@ -80,6 +83,14 @@ def _print_row(row: Row, path: Path, scene: Scenario, verdict: KeptVerdict | Non
         facts.add_row("checks", f"{passed} of {len(verdict.statuses)} passed")
     facts.add_row("instruction", scene.task.instruction)
     out.print(facts)
+
+
+def _print_certificates(snapshot: Snapshot, row: Row) -> None:
+    """Print whether the oracle sorted the scene, once for each time it tried."""
+    for one in certificates(snapshot, scenario_id=row.scenario_id):
+        takt = "" if one.takt_s is None else f", {one.takt_s:.1f} s a part"
+        said = "the oracle sorts it" if one.solved else "the oracle does not sort it"
+        typer.echo(f"{said}{takt} (run {one.run_id[:SHORT]}, {one.device})")
 
 
 def _print_items(scene: Scenario, graph: nx.MultiDiGraph) -> None:

@@ -22,19 +22,30 @@ def camera_rays(
 ) -> Array:
     """Return the ray through each pixel's centre, camera frame (-Z ahead, +Y up), with z = -1, shape [h, w, 3].
 
-    The Brown-Conrady distortion is undone by fixed-point iteration, as OpenCV's `undistortPoints` does.
+    The Brown-Conrady distortion is undone.
     """
     x = (np.arange(width_px) + 0.5 - principal_px[0]) / focal_px[0]
     y = (np.arange(height_px) + 0.5 - principal_px[1]) / focal_px[1]
     bent_x, bent_y = np.meshgrid(x, y)
-    flat_x, flat_y = bent_x, bent_y
-    if any(distortion):
-        for _ in range(_UNDISTORT_STEPS):
-            radial, shift_x, shift_y = _brown_conrady(flat_x, flat_y, distortion)
-            flat_x, flat_y = (bent_x - shift_x) / radial, (bent_y - shift_y) / radial
+    flat_x, flat_y = _unbent(bent_x, bent_y, distortion)
     rays = np.stack([flat_x, -flat_y, -np.ones_like(flat_x)], axis=-1)
     rays.setflags(write=False)
     return rays
+
+
+def pixel_rays(camera: Camera, pixels: Array) -> Array:
+    """Return rays through points of the image, camera frame (-Z ahead, +Y up), with z = -1; the inverse of `project`.
+
+    Args:
+        camera: The camera.
+        pixels: Column and row [px] from the image's upper left corner, shape [n, 2].
+
+    Returns:
+        Shape [n, 3].
+    """
+    bent = (np.asarray(pixels, float) - np.array(camera.principal_px)) / np.array(camera.focal_px)
+    x, y = _unbent(bent[:, 0], bent[:, 1], camera.distortion)
+    return np.stack([x, -y, -np.ones_like(x)], axis=1)
 
 
 def project(camera: Camera, points_m: Array) -> Array:
@@ -58,6 +69,16 @@ def _to_pixels(camera: Camera, points: Array) -> Array:
     radial, shift_x, shift_y = _brown_conrady(x, y, camera.distortion)
     bent = np.stack([x * radial + shift_x, y * radial + shift_y], axis=1)
     return bent * np.array(camera.focal_px) + np.array(camera.principal_px)
+
+
+def _unbent(bent_x: Array, bent_y: Array, coefficients: tuple[float, ...]) -> tuple[Array, Array]:
+    """Undo the distortion by fixed-point iteration, as OpenCV's `undistortPoints` does."""
+    x, y = bent_x, bent_y
+    if any(coefficients):
+        for _ in range(_UNDISTORT_STEPS):
+            radial, shift_x, shift_y = _brown_conrady(x, y, coefficients)
+            x, y = (bent_x - shift_x) / radial, (bent_y - shift_y) / radial
+    return x, y
 
 
 def _brown_conrady(x: Array, y: Array, coefficients: tuple[float, ...]) -> tuple[Array, Array, Array]:

@@ -8,7 +8,7 @@ import numpy as np
 from scenegen.cell import Cell, PhysicsModel
 from scenegen.errors import InvalidRecord, UnknownName
 from scenegen.geometry import Array, Pose
-from scenegen.nominal import matter_of, nominal_fixtures
+from scenegen.nominal import matter_of, nominal_fixtures, spin_damping
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.part import Collider, Part
 from scenegen.scenario import Item, ItemMatter, Layout, Matter
@@ -60,6 +60,7 @@ class SceneModel:
         self._bounds = {slot: _bounds(self.model, self._body[slot], parts[part]) for slot, part in self.slots.items()}
         self._written: dict[str, ItemMatter] = {}
         self._write_matter({})
+        self.model.dof_damping.reshape(-1, 6)[:, 3:] = spin_damping(cell, parts)[:, None]
 
     def load(self, layout: Layout, matter: Matter | None = None) -> None:
         """Put a layout's items and fixtures where it says, everything at rest.

@@ -9,7 +9,9 @@ from library.versioned import Changes, Signature, VersionedLibrary
 from scenegen.errors import InvalidOption, LibraryError, UnknownName
 from scenegen.imaging.meters import Meters
 
-TABLES_ACCEPTED = "scenarios, all_scenarios, severities, facets, verdicts, attempts, curation, meters, runs, episodes"
+TABLES_ACCEPTED = (
+    "scenarios, all_scenarios, severities, certificates, facets, verdicts, attempts, curation, meters, runs, episodes"
+)
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +64,11 @@ def test_tables_are_joined_by_a_column_of_one_name(snapshot):
     assert answered(ask(snapshot, sql)) == [("lighting",), (None,)]
 
 
-@pytest.mark.parametrize("table", [*TABLES, "all_scenarios", "severities"])
+@pytest.mark.parametrize("table", [*TABLES, "all_scenarios", "certificates", "severities"])
 def test_every_table_can_be_asked_even_if_it_has_no_rows(table, snapshot):
     counted = "count(DISTINCT (scenario_id, camera))" if table == "meters" else "count(*)"
     [(count,)] = answered(ask(snapshot, f"SELECT {counted} FROM {table}"))
-    wanted = {"scenarios": 8, "all_scenarios": 8, "severities": 7, "runs": 0, "episodes": 0}
+    wanted = {"scenarios": 8, "all_scenarios": 8, "severities": 7, "runs": 0, "episodes": 0, "certificates": 0}
     known = wanted.get(table)
     assert count == (snapshot.table(table).rows if known is None else known)
 
@@ -159,8 +161,8 @@ def test_settings_cannot_be_unlocked(snapshot):
         ("SELECT s.zz FROM runs s", "unknown column 'zz' - accepted: conditions, row_hash, run_id, subject"),
         (
             "SELECT * FROM splitting_hairs",
-            "unknown table 'splitting_hairs' - accepted: all_scenarios, attempts, curation, episodes, facets, meters, "
-            "runs, scenarios, severities, verdicts",
+            "unknown table 'splitting_hairs' - accepted: all_scenarios, attempts, certificates, curation, episodes, "
+            "facets, meters, runs, scenarios, severities, verdicts",
         ),
     ],
 )

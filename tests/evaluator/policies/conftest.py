@@ -33,7 +33,7 @@ def observe(cell):
                     "joint_vel": rng.normal(0, 0.1, 7),
                     "gripper_pos": rng.uniform(0, 1, 1),
                     "tcp_pose": np.concatenate([rng.uniform(-0.5, 0.5, 3), quat / np.linalg.norm(quat)]),
-                    "overhead_rgb": rng.integers(0, 256, (24, 32, 3), np.uint8),
+                    "overhead_rgb": rng.integers(0, 256, (224, 224, 3), np.uint8),
                     "wrist_rgb": rng.integers(0, 256, (24, 32, 3), np.uint8),
                 }
             )

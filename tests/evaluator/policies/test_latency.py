@@ -15,35 +15,35 @@ def test_what_was_measured_is_given_back():
 
 def test_a_number_is_everybodys_latency():
     latency = parse_latency("0.12", seed=0)
-    latency.reset([0, 1])
+    latency.reset([0, 1], ["a", "b"])
     assert latency.seconds([0, 1], MEASURED).tolist() == [0.12, 0.12]
 
 
 def test_a_profile_is_replayed_call_by_call_and_begins_again():
     profile = [0.1, 0.2, 0.3]
     latency = ProfileLatency(profile, seed=1)
-    latency.reset([0, 1])
+    latency.reset([0, 1], ["a", "b"])
     calls = np.array([latency.seconds([0, 1], MEASURED) for _ in range(6)]).T
     for world in calls.tolist():
         start = profile.index(world[0])
         assert world == [profile[(start + call) % 3] for call in range(6)]
 
 
-def test_a_worlds_latencies_do_not_depend_on_other_worlds():
+def test_a_scenes_latencies_depend_on_no_world():
     alone, among = (ProfileLatency(np.arange(50) / 100, seed=4) for _ in range(2))
-    alone.reset([7])
-    among.reset([3, 7, 1])
+    alone.reset([2], ["x"])
+    among.reset([3, 7, 1], ["y", "x", "z"])
     for _ in range(5):
         together = among.seconds([1, 7, 3], np.zeros(3))
-        assert alone.seconds([7], np.zeros(1)).tolist() == [together[1]]
+        assert alone.seconds([2], np.zeros(1)).tolist() == [together[1]]
 
 
-def test_episodes_and_seeds_begin_at_other_places():
+def test_scenes_and_seeds_begin_at_other_places():
     starts = set()
     for seed in range(3):
-        latency = ProfileLatency(np.arange(1000) / 1000, seed=seed)
-        for _ in range(4):
-            latency.reset([0])
+        latency = ProfileLatency(np.arange(100_000) / 100_000, seed=seed)
+        for scene in "abcd":
+            latency.reset([0], [scene])
             starts.add(latency.seconds([0], np.zeros(1)).item())
     assert len(starts) == 12
 

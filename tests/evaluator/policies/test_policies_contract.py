@@ -23,6 +23,7 @@ LOCAL = {
     "noop, steps": "noop?action=tcp_delta",
     "random": "random",
     "replay": "replay:{recording}",
+    "vision": "vision",
     "python": "python:evaluator.policies.noop:Noop",
 }
 """Local policies by name."""

@@ -15,7 +15,7 @@ def rolled(policy, observe, worlds, latency):
     buffer = ChunkBuffer(3, policy.spec, numbers=8)
     names = [f"sort {world}" for world in worlds]
     policy.reset(worlds, names)
-    latency.reset(worlds)
+    latency.reset(worlds, names)
     buffer.reset(worlds, rest_actions(policy.spec.action, observe(worlds).policy))
     done, asked = [], {world: [] for world in worlds}
     for tick in range(TICKS):

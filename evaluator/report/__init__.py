@@ -1,0 +1,1 @@
+"""What a run showed, for people: gathered, tabled, drawn, written as one HTML page."""

@@ -1,0 +1,112 @@
+"""From maps to peaks: the places where the net says that a part can be taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from evaluator.vision.net import ANGLES, STRIDE, Maps
+from scenegen.geometry import Array
+
+MOST = 32
+"""Peaks of an image that are looked at: as many as a cell can hold items."""
+LEAST = 0.3
+"""Least probability of a peak."""
+APART_CELLS = 2
+"""Peaks lie at least so far apart, along rows and columns [cells]."""
+DIRECTIONS = 3
+"""Closing directions of a peak that are kept, best first."""
+_TINY = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Peaks:
+    """Where parts can be taken in one image; p peaks, the surest first."""
+
+    chance: Array
+    """What the net makes of it, 0 to 1, shape [p]."""
+    part: NDArray[np.int_]
+    """Class, from 1, shape [p]."""
+    pixel: Array
+    """Column and row from the upper left corner of the image [px], shape [p, 2]."""
+    angle: Array
+    """Closing directions from the image's rows toward its lower edge [rad], best first, shape [p, DIRECTIONS]."""
+    fits: Array
+    """How well the fingers can close along each, 0 to 1, shape [p, DIRECTIONS]."""
+    size: Array
+    """Width and height as in `Labels.size`, shape [p, 2]."""
+
+
+def peaks_of(maps: Maps) -> list[Peaks]:
+    """Find the peaks of each image; all work on maps is done where they are.
+
+    Args:
+        maps: Of n images.
+
+    Returns:
+        One an image.
+    """
+    spot = torch.sigmoid(maps.spot)
+    best, part = spot.max(dim=1)
+    count, height, width = best.shape
+    side = 2 * APART_CELLS + 1
+    highest = functional.max_pool2d(best[:, None], side, stride=1, padding=APART_CELLS)[:, 0]
+    flat = torch.where(best == highest, best, 0.0).flatten(1)
+    chance, place = flat.topk(min(MOST, height * width), dim=1)
+    row, column = place // width, place % width
+    image = torch.arange(count, device=best.device)[:, None].expand_as(place)
+    # The five cells of a cross around each peak; at the border of the image the cell itself.
+    steps = ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))
+    cross = [best[image, (row + dy).clamp(0, height - 1), (column + dx).clamp(0, width - 1)] for dy, dx in steps]
+    angle = torch.sigmoid(maps.angle.permute(0, 2, 3, 1)[image, row, column])
+    numbers = [chance, part[image, row, column], row, column, maps.width[image, row, column]]
+    numbers += [maps.height[image, row, column], *cross]
+    table = torch.cat([torch.stack([one.to(best.dtype) for one in numbers], dim=-1), angle], dim=-1)
+    rows = table.cpu().numpy().astype(np.float64)
+    return [_peaks(rows[index][rows[index, :, 0] >= LEAST]) for index in range(count)]
+
+
+def _peaks(table: Array) -> Peaks:
+    """Read the rows of `peaks_of`, shape [p, 11 + ANGLES]."""
+    middle, above, below, left, right = table[:, 6:11].T
+    shift = np.column_stack([_vertex(left, middle, right), _vertex(above, middle, below)])
+    angle, fits = directions(table[:, 11:])
+    return Peaks(
+        chance=table[:, 0],
+        part=table[:, 1].astype(int) + 1,
+        pixel=(table[:, [3, 2]] + shift + 0.5) * STRIDE,
+        angle=angle,
+        fits=fits,
+        size=table[:, 4:6],
+    )
+
+
+def directions(closes: Array) -> tuple[Array, Array]:
+    """Find the best closing directions, each finer than the steps in which they are given.
+
+    Args:
+        closes: How well the fingers can close along each direction, shape [p, ANGLES].
+
+    Returns:
+        Angles [rad] and how well each fits, best first, both of shape [p, DIRECTIONS]; where there are fewer peaks than
+        that among the directions, the others fit not at all.
+    """
+    before, after = np.roll(closes, 1, axis=1), np.roll(closes, -1, axis=1)
+    peak = (closes > before) & (closes >= after)
+    peak[np.arange(len(closes)), closes.argmax(axis=1)] = True
+    fits = np.where(peak, closes, 0.0)
+    chosen = np.argsort(-fits, axis=1, kind="stable")[:, :DIRECTIONS]
+    around = (np.take_along_axis(one, chosen, axis=1) for one in (before, closes, after))
+    return (chosen + _vertex(*around)) * np.pi / ANGLES, np.take_along_axis(fits, chosen, axis=1)
+
+
+def _vertex(before: Array, middle: Array, after: Array) -> Array:
+    """Return where a bell curve through three neighbours has its top, from the middle one, at most half a step."""
+    a, b, c = (np.log(np.maximum(one, _TINY)) for one in (before, middle, after))
+    bend = a - 2 * b + c
+    shift = np.divide(a - c, 2 * bend, out=np.zeros_like(a), where=bend < -_TINY)
+    return np.clip(shift, -0.5, 0.5)

@@ -1,0 +1,64 @@
+"""Progress of rollouts: episodes kept, successes, episodes and world steps a second."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import typer
+from rich.progress import TextColumn
+
+from evaluator.judging.episode import Episode
+from scenegen.commands.counted import LINE_EVERY_S, Counted, Style
+
+QUIET_S = 30.0
+"""A line at least this often [s], although no episode ended."""
+
+
+class EpisodeProgress(Counted):
+    """Shows how rollouts go; writes to standard error."""
+
+    def __init__(self, total: int, *, done: int, style: Style) -> None:
+        super().__init__("episodes", total, style=style, done=done, extra=(TextColumn("{task.fields[rate]}"),))
+        self._wanted, self._before = total, done
+        self._good, self._ticks = 0, 0
+        self._busy = 0
+        self._begun: float | None = None
+
+    def say(self, sentence: str) -> None:
+        """Tell a sentence."""
+        typer.echo(sentence, err=True)
+
+    def tick(self, busy: int) -> None:
+        """Count a tick of the worlds that play."""
+        self._begun = self._begun or time.monotonic()
+        self._ticks, self._busy = self._ticks + busy, busy
+        if time.monotonic() - self._last_line > QUIET_S:
+            self._show()
+
+    def ended(self, episode: Episode) -> None:
+        """Count an episode that is kept."""
+        self.done += 1
+        self._good += episode.counts is True
+        if self._bar is not None or time.monotonic() - self._last_line > LINE_EVERY_S:
+            self._show()
+
+    def _show(self) -> None:
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self.done, rate=self._rates())
+            return
+        self._last_line = time.monotonic()
+        if self._style == "json":
+            facts = {"event": "progress", "done": self.done, "total": self._wanted, "success": self._good}
+            typer.echo(json.dumps({**facts, "busy": self._busy, "ticks_per_s": round(self._rate(self._ticks), 1)}))
+            return
+        typer.echo(f"{self.done}/{self._wanted} episodes, {self._rates()}", err=True)
+
+    def _rates(self) -> str:
+        fresh = self.done - self._before
+        success = f"{self._good / fresh:.0%} success, " if fresh else ""
+        rates = f"{self._rate(self._ticks):.0f} ticks/s, {self._rate(fresh) * 60:.1f} a minute"
+        return f"{success}{self._busy} worlds, {rates}"
+
+    def _rate(self, count: int) -> float:
+        return count / max(time.monotonic() - (self._begun or time.monotonic()), 1e-9)
