@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -70,6 +70,8 @@ class Observation:
     camera_obs: Mapping[str, Any] = field(default_factory=dict)
     """`<camera>_rgb`: sRGB, 8 bits, shape [n, h, w, 3]."""
     truth: tuple[Truth, ...] | None = None
+    photograph: Callable[[Sequence[int]], Mapping[str, Any]] | None = None
+    """Takes `camera_obs` of some of the n worlds alone, by their rows: for policies that do not look at each step."""
 
 
 class Policy(Protocol):

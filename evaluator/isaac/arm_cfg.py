@@ -9,7 +9,6 @@ from isaaclab_newton.sim.schemas import MujocoCollisionCfg, MujocoRigidBodyCfg
 
 from evaluator.isaac.robot_asset import RobotAsset
 from scenegen.cell import Robot
-from scenegen.imaging.robot_look import ROBOT
 
 ARM_STIFFNESS, ARM_DAMPING, ARM_ARMATURE = 2000.0, 120.0, 0.05
 """Position servo of the arm's joints [N m/rad, N m s/rad] and rotor inertia [kg m²]: with softer ones the tool lags."""
@@ -57,9 +56,9 @@ def arm_cfg(robot: Robot, asset: RobotAsset) -> ArticulationCfg:
         prim_path="{ENV_REGEX_NS}/Robot",
         spawn=UsdFileCfg(
             usd_path=str(asset.usd),
-            semantic_tags=[("class", ROBOT)],
             rigid_props=[MujocoRigidBodyCfg(gravcomp=1.0)],
             collision_props=[MujocoCollisionCfg(solimp=CONTACT_IMPEDANCE, solmix=CONTACT_WEIGHT)],
+            semantic_tags=[("class", "robot")],
         ),
         init_state=ArticulationCfg.InitialStateCfg(
             pos=pose.position_m, rot=pose.quat_xyzw, joint_pos={**joints, **fingers}

@@ -1,5 +1,10 @@
 """Patterns and stains of surfaces on the simulator's device: `scenegen.imaging.coat`, a pixel a thread."""
 
+# Warp compiles the functions of this file: types and operators are its own.
+# pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportCallIssue=false, reportIndexIssue=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
+# pyright: reportAssignmentType=false, reportReturnType=false
+
 from __future__ import annotations
 
 import warp as wp

@@ -64,7 +64,7 @@ def scene_cfg(
         folder: Where the part files go.
         worlds: Number of worlds; all stand at the origin, since worlds do not meet.
         robot: The cell's robot; none for worlds in which only parts move.
-        cameras: Names of the cell's cameras that are built.
+        cameras: Names of the cell's cameras that are there.
     """
     scene = InteractiveSceneCfg(num_envs=worlds, env_spacing=0.0, replicate_physics=True)
     table = cell.table

@@ -135,8 +135,6 @@ class IsaacWorlds:
         rows = self._rows.rows(list(scenarios.values()))
         self._scenarios |= scenarios
         self._write(list(scenarios), rows)
-        if self.studio is not None:
-            self.studio.put(scenarios)
 
     def clear(self, worlds: Sequence[int]) -> None:
         """Take everything out of some worlds and put their robots to the start, at rest.
@@ -161,6 +159,8 @@ class IsaacWorlds:
             self.arms.place(ids, torch.as_tensor(rows.joints.astype(np.float32), device=slots.device))
         self._scene.reset(env_ids=worlds)
         self._overflow[ids.long()] = 0
+        if self.studio is not None:
+            self.studio.put({world: self._scenarios[world] for world in worlds if world in self._scenarios})
 
     def advance(self, steps: int) -> None:
         """Simulate some physics steps of all worlds."""
@@ -189,8 +189,8 @@ class IsaacWorlds:
 
     def photos(self, worlds: Sequence[int], cameras: Sequence[str]) -> dict[str, torch.Tensor]:
         """Photograph some worlds as they are now; see `Studio.photos`."""
-        assert self.studio is not None, "there are no cameras"
-        assert self.arms is not None, "there is no robot"
+        assert self.studio is not None
+        assert self.arms is not None
         slot_pose = self._scene["slots"].data.body_link_pose_w.torch
         return self.studio.photos(worlds, cameras, joints_rad=self.arms.joint_pos(), slot_pose=slot_pose)
 

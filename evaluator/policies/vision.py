@@ -105,7 +105,8 @@ class Vision:
     def _images(self, observation: Observation, rows: list[int]) -> Any:
         """Return the images of some worlds of an observation, shape [n, h, w, 3]."""
         assert self._eye is not None
-        images = observation.camera_obs.get(IMAGES)
+        taken = observation.photograph(rows) if observation.photograph else observation.camera_obs
+        images = taken.get(IMAGES)
         if images is None:
             raise PolicyError(self.spec.name, f"it was shown no image of the camera {CAMERA!r}", f"{IMAGES!r}")
         height, width = self._eye.size_px
@@ -113,7 +114,7 @@ class Vision:
         if tuple(images.shape[1:]) != (height, width, 3):
             shape = " x ".join(map(str, images.shape[1:]))
             raise PolicyError(self.spec.name, f"{IMAGES} is {shape}", f"{height} x {width} x 3, as the cell's camera")
-        return images[rows]
+        return images if observation.photograph else images[rows]
 
 
 def build(form: PolicyForm, context: PolicyContext) -> Vision:

@@ -47,9 +47,14 @@ class Goals:
             self._center[world, row] = job.fixtures[bins[0]].position[:2] if len(bins) == 1 else 0.0
             self._reach[world, row] = np.hypot(width, depth) / 2 + job.radii_m[item]
 
-    def near(self, state: LineState) -> NDArray[np.bool_]:
-        """Tell which worlds may be sorted, shape [worlds]."""
-        away = np.linalg.norm(state.slot_pose[:, :, :2] - self._center, axis=2)
-        slow = np.linalg.norm(state.slot_vel[:, :, :3], axis=2) <= self._speed
-        fine = (away <= self._reach) & slow & ~state.finger_touch
-        return np.asarray((fine | ~self._counts).all(axis=1))
+    def near(self, state: LineState, worlds: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Tell which of some worlds may be sorted, shape [n].
+
+        Args:
+            state: What all worlds do.
+            worlds: Their numbers, shape [n].
+        """
+        away = np.linalg.norm(state.slot_pose[worlds, :, :2] - self._center[worlds], axis=2)
+        slow = np.linalg.norm(state.slot_vel[worlds, :, :3], axis=2) <= self._speed[worlds]
+        fine = (away <= self._reach[worlds]) & slow & ~state.finger_touch[worlds]
+        return np.asarray((fine | ~self._counts[worlds]).all(axis=1))

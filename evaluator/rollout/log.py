@@ -95,14 +95,23 @@ class Log:
             first: First tick.
             last: Last tick, which is part of it.
         """
-        pieces: dict[str, list[Any]] = {name: [] for name in FIELDS}
+        count = last + 1 - first
+        found: dict[str, Any] = {}
+        for name, values in self._blocks[-1].arrays.items():
+            shape = (len(slots), *values.shape[3:]) if name in _SLOTS else values.shape[2:]
+            found[name] = np.empty((count, *shape), values.dtype)
         for block in self._blocks:
             start, end = max(first - block.start, 0), min(last + 1 - block.start, BLOCK)
+            if start >= end:
+                continue
+            at = slice(block.start + start - first, block.start + end - first)
             for name, values in block.arrays.items():
-                if start < end:
-                    mine = values[start:end, world]
-                    pieces[name].append(mine[:, slots] if name in _SLOTS else mine.copy())
-        return {FIELDS[name]: np.concatenate(parts) for name, parts in pieces.items()}
+                mine = values[start:end, world]
+                if name in _SLOTS:
+                    np.take(mine, slots, axis=1, out=found[name][at], mode="clip")
+                else:
+                    found[name][at] = mine
+        return {FIELDS[name]: values for name, values in found.items()}
 
     def forget(self, before: int) -> None:
         """Let go of blocks that hold nothing at or after a tick."""

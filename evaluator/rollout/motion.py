@@ -56,7 +56,7 @@ class Motion:
             self._joints = np.concatenate([self._joints, np.repeat(start[None], missing, axis=0)])
 
     def _next(self, joints: Array, numbers: Array) -> Array:
-        """Return what arms are asked for next that were asked for `joints`; row by row, whatever other rows there are."""
+        """Return what arms are asked for that were asked for `joints` before: row by row, whatever other rows are."""
         match self._spec.action:
             case ActionKind.JOINT_POSITION:
                 return self._arm.clipped(numbers)

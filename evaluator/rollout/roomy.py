@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, contextmanager
 from evaluator.rollout.line import Line
 from scenegen.errors import OutOfMemory
 
-Lines = Callable[[int], AbstractContextManager[Line]]
-"""Opens a line with so many worlds; where a policy has cameras, their names are given as `cameras`."""
+Lines = Callable[..., AbstractContextManager[Line]]
+"""Opens a line with so many worlds; takes `cameras`, whose images will be asked for, where there are any."""
 
 
 @contextmanager

@@ -19,10 +19,9 @@ from evaluator.policies.context import PolicyContext
 from evaluator.policies.latency import parse_latency
 from evaluator.policies.registry import make_policy
 from evaluator.rollout.jury import Judge, Jury, judges
-from evaluator.rollout.policy_cameras import policy_cameras
 from evaluator.rollout.roomy import Lines, fewer, roomy
 from evaluator.rollout.run import Run
-from evaluator.rollout.stream import Stream
+from evaluator.rollout.stream import Stream, wanted_cameras
 from evaluator.rollout.watched import LIMIT_S, WatchedLine
 from library.tables import EPISODES, RUNS, Columns
 from library.versioned import Changes, Signature, VersionedLibrary
@@ -139,8 +138,8 @@ class Runner:
                 taken[index] = task
                 yield index, task.scenario
 
-        cameras = policy_cameras(policy.spec, setting.cell)
-        lines: Lines = partial(setting.lines, cameras=cameras) if cameras else setting.lines
+        cameras = wanted_cameras(policy.spec, setting.cell)
+        lines = partial(setting.lines, cameras=cameras) if cameras else setting.lines
         with roomy(lines, worlds, say=self._say) as opened:
             line = WatchedLine(
                 opened, lambda took: self._hung(run, jury, list(taken.values()), took), limit_s=self._limit_s

@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 from contextlib import nullcontext
 from enum import StrEnum
+from functools import partial
 
 from evaluator.rollout.kinematic import KinematicLine
 from evaluator.rollout.roomy import Lines
@@ -63,5 +64,5 @@ class Simulator(StrEnum):
         except ModuleNotFoundError as error:
             raise MissingExtra("Rolling out", "isaac") from error
         isaac.require_backend(self.value)
-        given = {"device": device, "backend": self.value}
-        return lambda count, cameras=(): isaac.open_line(cell, parts, count=count, cameras=cameras, **given)
+        opened = partial(isaac.open_line, cell, parts, device=device, backend=self.value)
+        return lambda count, cameras=(): opened(count=count, cameras=cameras)

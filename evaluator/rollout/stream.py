@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,13 @@ from evaluator.policies.actions import rest_actions
 from evaluator.policies.checked import Checked
 from evaluator.policies.chunks import ChunkBuffer
 from evaluator.policies.latency import Latency
-from evaluator.policy import Observation, Truth
+from evaluator.policy import Observation, PolicySpec, Truth
 from evaluator.rollout.calls import Calls
 from evaluator.rollout.goals import Goals
 from evaluator.rollout.lazy import Lazy
 from evaluator.rollout.line import Line, LineState
 from evaluator.rollout.log import Log
 from evaluator.rollout.motion import Motion
-from evaluator.rollout.policy_cameras import policy_cameras
 from evaluator.rollout.recorded import Recorded
 from scenegen.cell import Cell, Role
 from scenegen.errors import PolicyError
@@ -38,6 +38,8 @@ SEEN_S = 1.5
 """How much of an episode is looked at for that [s]: longer than a part must lie still to count."""
 SPARE_S = 6.0
 """Time that an episode has beyond the takt of its targets [s]: the way to the first and from the last."""
+ALL = "*"
+"""In place of a camera's name: all cameras of the cell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,6 @@ class Stream:
 
     Raises:
         PolicyError: The policy wants to act more often than the worlds tick.
-        UnknownName: It asks for a camera that the cell has not.
     """
 
     def __init__(self, line: Line, policy: Checked, cell: Cell, parts: Catalogue, *, latency: Latency) -> None:
@@ -93,7 +94,7 @@ class Stream:
             reason = f"{policy.spec.rate_hz:g} actions a second"
             raise PolicyError(policy.spec.name, reason, f"at most {line.rate_hz:g}, as often as the worlds tick")
         self._calls = Calls(line.count)
-        self._cameras = policy_cameras(policy.spec, cell)
+        self._cameras = wanted_cameras(policy.spec, cell)
         self._seats: dict[int, _Seat] = {}
         self._log, self._goals = Log(), Goals(line.count, line.slots)
         self._rows = {name: row for row, name in enumerate(line.slots)}
@@ -209,9 +210,20 @@ class Stream:
             worlds=tuple(worlds),
             instructions=tuple(seat.scenario.task.instruction for seat in seats),
             policy=self._group(worlds, state),
-            camera_obs=self._line.images(worlds, self._cameras) if self._cameras else {},
+            camera_obs=self._images(worlds),
+            photograph=partial(self._photograph, worlds) if self._cameras else None,
             truth=truth,
         )
+
+    def _images(self, worlds: list[int]) -> Mapping[str, Any]:
+        """Images of worlds, each taken when it is looked at first."""
+        return Lazy({}, {f"{name}_rgb": partial(self._image, worlds, name) for name in self._cameras})
+
+    def _image(self, worlds: list[int], camera: str) -> Any:
+        return self._line.images(worlds, (camera,))[f"{camera}_rgb"]
+
+    def _photograph(self, worlds: list[int], rows: Sequence[int]) -> Mapping[str, Any]:
+        return self._line.images([worlds[row] for row in rows], self._cameras)
 
     def _group(self, worlds: Sequence[int], state: LineState) -> Mapping[str, Any]:
         joints = state.joint_pos[worlds].astype(float)
@@ -228,9 +240,9 @@ class Stream:
         late = np.flatnonzero(self._busy & (self._tick >= self._until)).tolist()
         ended |= dict.fromkeys(late, EndReason.TIMEOUT)
         look = max(1, round(LOOK_EVERY_S * self._line.rate_hz))
-        looked = self._busy & ((self._tick - self._began) % look == 0)
-        if looked.any():
-            near = np.flatnonzero(looked & self._goals.near(state)).tolist()
+        looked = np.flatnonzero(self._busy & ((self._tick - self._began) % look == 0))
+        if len(looked):
+            near = looked[self._goals.near(state, looked)].tolist()
             ended |= {world: EndReason.DONE for world in near if self._sorted(world)}
         ended |= dict.fromkeys(np.flatnonzero(self._busy & self._faulty).tolist(), EndReason.POLICY_ERROR)
         ended |= dict.fromkeys(np.flatnonzero(self._busy & ~state.sound).tolist(), EndReason.PHYSICS_INVALID)
@@ -261,6 +273,11 @@ class Stream:
             arrays={name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]},
             latency_s=self._calls.of(world),
         )
+
+
+def wanted_cameras(spec: PolicySpec, cell: Cell) -> tuple[str, ...]:
+    """Return the cameras whose images a policy asks for."""
+    return tuple(one.name for one in cell.cameras) if spec.cameras == (ALL,) else spec.cameras
 
 
 def allowed_s(scenario: Scenario, cell: Cell) -> float:

@@ -14,6 +14,7 @@ from evaluator.report.grids import SHORT
 from evaluator.rollout.attempts import Attempts
 from evaluator.rollout.explain import Explainer
 from evaluator.rollout.kept import episodes_of_run
+from evaluator.rollout.loaded import loaded
 from evaluator.rollout.run import Run
 from evaluator.rollout.runner import Runner, Setting, Task
 from evaluator.rollout.scene_set import scene_set
@@ -85,7 +86,7 @@ def evaluate(
     total = len(chosen) * repeats
     with EpisodeProgress(total, done=total - len(tasks), style=progress_style(as_json)) as progress:
         runner = Runner(store, branch=branch, setting=setting, say=progress.say, ticked=progress.tick)
-        for episode in runner.roll(run, (Task(snapshot.scenario(row), key) for row, key in tasks), len(tasks)):
+        for episode in runner.roll(run, loaded(snapshot, tasks), len(tasks)):
             attempts.add(episode)
             progress.ended(episode)
     if explain:

@@ -106,7 +106,7 @@ def scenes(small, catalogue):
 
 @pytest.fixture
 def play(small, catalogue):
-    """`play(policy, scenes, worlds=2)`: finished episodes, by the id of their scene, in the order in which they ended."""
+    """`play(policy, scenes, worlds=2)`: finished episodes by the id of their scene, in the order of their ends."""
     made = []
 
     def play(policy, scenes, *, worlds=2, latency="0", wrap=lambda line: line, deadline_s=5.0):

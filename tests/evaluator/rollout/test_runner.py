@@ -116,7 +116,7 @@ def test_other_errors_go_on(library):
     def lines(count):
         raise RuntimeError("the driver is too old")
 
-    with pytest.raises(RuntimeError, match="^the driver is too old$"):
+    with pytest.raises(RuntimeError, match=r"^the driver is too old$"):
         Shop(library, lines).roll(Shop(library).run())
 
 
