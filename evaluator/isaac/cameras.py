@@ -11,7 +11,7 @@ from isaaclab.scene import InteractiveScene
 
 from evaluator.isaac.camera_cfg import IDS
 from evaluator.isaac.flange import Placement, after, flange_pose, placed
-from evaluator.isaac.pixels import Frames, PartMeshes, PixelFiller
+from evaluator.isaac.pixels import Frames, PixelFiller, WorldMeshes
 from evaluator.isaac.prims import CAMERA, FIXED, SLOT
 from scenegen.cell import Cell, CellCamera, Robot
 from scenegen.errors import InvalidOption
@@ -40,10 +40,10 @@ class WorldCamera:
         camera: The camera.
         cell: The cell.
         scene: The scene, which holds a sensor of that name; it is taken out, so that steps do not touch it.
-        meshes: The slots' meshes.
+        meshes: Meshes of slots and links.
     """
 
-    def __init__(self, camera: CellCamera, cell: Cell, scene: InteractiveScene, meshes: PartMeshes) -> None:
+    def __init__(self, camera: CellCamera, cell: Cell, scene: InteractiveScene, meshes: WorldMeshes) -> None:
         self.camera = camera
         self._robot: Robot = cell.robot
         self._arm = Arm(cell.robot)

@@ -31,9 +31,10 @@ class Drawn:
 
 
 @wp.struct
-class Slots:
-    """The parts' meshes; see `pixels.PartMeshes`."""
+class Meshes:
+    """Meshes of the slots' parts, then of the robot's links; see `pixels.WorldMeshes`."""
 
+    slots: wp.int32
     mesh: wp.array[wp.uint64]
     start: wp.array[wp.int32]
     normals: wp.array[wp.vec3f]
@@ -41,11 +42,81 @@ class Slots:
     outward: wp.array[wp.vec3f]
 
 
+@wp.struct
+class Hit:
+    """Where a ray meets a mesh."""
+
+    distance: wp.float32
+    normal: wp.vec3f
+    open: wp.float32
+
+
+@wp.func
+def meet(meshes: Meshes, which: int, pose: wp.transformf, eye: wp.vec3f, ray: wp.vec3f) -> Hit:
+    """Follow a ray to a mesh at its place; a distance of 0 says that it is missed."""
+    found = Hit()
+    inverse = wp.transform_inverse(pose)
+    ahead = wp.normalize(wp.transform_vector(inverse, ray))
+    hit = wp.mesh_query_ray(meshes.mesh[which], wp.transform_point(inverse, eye), ahead, wp.static(FAR_M))
+    if hit.result:
+        face = meshes.start[which] + hit.face
+        mixed = (
+            meshes.normals[3 * face] * hit.u
+            + meshes.normals[3 * face + 1] * hit.v
+            + meshes.normals[3 * face + 2] * (1.0 - hit.u - hit.v)
+        )
+        local = wp.normalize(mixed)
+        lean = wp.static(LEAN) * wp.clamp(3.0 * (1.0 - meshes.open[face]), 0.0, 1.0)
+        found.distance = hit.t
+        found.normal = wp.transform_vector(pose, wp.normalize(local + lean * (meshes.outward[face] - local)))
+        found.open = meshes.open[face]
+    return found
+
+
+@wp.func
+def meet_robot(meshes: Meshes, poses: wp.array2d[wp.transformf], row: int, eye: wp.vec3f, ray: wp.vec3f) -> Hit:
+    """Follow a ray to the nearest of a robot's links, whose poses are the last ones."""
+    nearest = Hit()
+    links = meshes.mesh.shape[0] - meshes.slots
+    for link in range(links):
+        hit = meet(meshes, meshes.slots + link, poses[row, poses.shape[1] - links + link], eye, ray)
+        if hit.distance > 0.0 and (nearest.distance == 0.0 or hit.distance < nearest.distance):
+            nearest.distance = hit.distance
+            nearest.normal = hit.normal
+            nearest.open = hit.open
+    return nearest
+
+
+@wp.func
+def meet_shown(
+    meshes: Meshes, poses: wp.array2d[wp.transformf], row: int, shown: int, robot: int, eye: wp.vec3f, ray: wp.vec3f
+) -> Hit:
+    """Follow a ray to what it is known to show, if that has a mesh."""
+    if shown >= 0 and shown < meshes.slots:
+        return meet(meshes, shown, poses[row, shown], eye, ray)
+    if shown == robot:
+        return meet_robot(meshes, poses, row, eye, ray)
+    return Hit()
+
+
+@wp.func
+def coat_at(coats: wp.array3d[wp.float32], row: int, which: int) -> Coat:
+    """Read what lies over a surface; see `coat_set.CoatSet`."""
+    coat = Coat()
+    coat.kind = coats[row, which, 0]
+    coat.cosine = coats[row, which, 1]
+    coat.sine = coats[row, which, 2]
+    coat.patch_m = coats[row, which, 3]
+    coat.level = coats[row, which, 4]
+    coat.phase = wp.vec3f(coats[row, which, 5], coats[row, which, 6], coats[row, which, 7])
+    return coat
+
+
 @wp.kernel(enable_backward=False)
 def fill_pixels(
     worlds: wp.array[wp.int32],
     drawn: Drawn,
-    slots: Slots,
+    meshes: Meshes,
     poses: wp.array2d[wp.transformf],
     coats: wp.array3d[wp.float32],
     instance: wp.array2d[wp.int32],
@@ -70,36 +141,18 @@ def fill_pixels(
         depth = wp.inf
         reach = 1.0
         normal = -wp.normalize(ray)
-    if shown >= 0 and shown < slots.mesh.shape[0]:
-        # Triangles of the simulator's camera are flat: the part's own mesh knows its normals and its grooves.
-        pose = poses[row, shown]
-        inverse = wp.transform_inverse(pose)
-        origin = wp.transform_point(inverse, eye)
-        ahead = wp.normalize(wp.transform_vector(inverse, ray))
-        hit = wp.mesh_query_ray(slots.mesh[shown], origin, ahead, wp.static(FAR_M))
-        if hit.result:
-            face = slots.start[shown] + hit.face
-            local = wp.normalize(
-                slots.normals[3 * face] * hit.u
-                + slots.normals[3 * face + 1] * hit.v
-                + slots.normals[3 * face + 2] * (1.0 - hit.u - hit.v)
-            )
-            open_share = slots.open[face]
-            lean = wp.static(LEAN) * wp.clamp(3.0 * (1.0 - open_share), 0.0, 1.0)
-            normal = wp.transform_vector(pose, wp.normalize(local + lean * (slots.outward[face] - local)))
+    # Triangles of the simulator's camera are flat: the meshes themselves know their normals and their grooves.
+    robot = coats.shape[1] - 1
+    hit = meet_shown(meshes, poses, row, shown, robot, eye, ray)
+    if hit.distance > 0.0:
+        normal = hit.normal
+        open_share = hit.open
     if wp.dot(normal, ray) > 0.0:
         normal = -normal
     point = eye + ray * reach
-    if shown >= 0 and shown < poses.shape[1]:
-        coat = Coat()
-        coat.kind = coats[row, shown, 0]
-        coat.cosine = coats[row, shown, 1]
-        coat.sine = coats[row, shown, 2]
-        coat.patch_m = coats[row, shown, 3]
-        coat.level = coats[row, shown, 4]
-        coat.phase = wp.vec3f(coats[row, shown, 5], coats[row, shown, 6], coats[row, shown, 7])
+    if shown >= 0 and shown < robot:
         spot = wp.transform_point(wp.transform_inverse(poses[row, shown]), point)
-        shown += coats.shape[1] * coat_layer(coat, spot)
+        shown += coats.shape[1] * coat_layer(coat_at(coats, row, shown), spot)
     instance[row, pixel] = shown
     for axis in range(3):
         planes[axis, row, pixel] = normal[axis]

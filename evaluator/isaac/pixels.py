@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 import warp as wp
 from numpy.typing import NDArray
 
-from evaluator.isaac.pixel_kernel import Drawn, Slots, fill_pixels
+from evaluator.isaac.pixel_kernel import Drawn, Meshes, fill_pixels
 from scenegen.geometry import Array
 from scenegen.imaging.coat_set import LAYERS, CoatSet
 from scenegen.imaging.gbuffer import GBuffer
 from scenegen.imaging.ray_shape import RayShape
+from scenegen.imaging.robot_body import Link
 from scenegen.parts.catalogue import Catalogue
+from scenegen.parts.part import Mesh
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,31 +37,34 @@ class Frames:
     """Rotations from the camera's frame (-Z ahead, +Y up) to the world's, xyzw, shape [w, 4]."""
 
 
-class PartMeshes:
-    """The parts' meshes on a device, with what flat triangles do not tell: smooth normals, and depths of grooves.
+class WorldMeshes:
+    """Meshes on a device: the slots' parts, with smooth normals and depths of grooves, and the robot's links.
 
     Args:
         parts: The parts.
         slots: The part in each slot.
+        links: The robot's links that can be seen.
         device: The simulator's device.
     """
 
-    def __init__(self, parts: Catalogue, slots: Sequence[str], *, device: str) -> None:
+    def __init__(self, parts: Catalogue, slots: Sequence[str], links: Sequence[Link], *, device: str) -> None:
         used = list(dict.fromkeys(slots))
-        meshes = [parts[name].mesh for name in used]
-        grooves = [RayShape(mesh.vertices, mesh.faces, mesh.normals).grooves for mesh in meshes]
-        self._kept = [_mesh(mesh.vertices, mesh.faces, device) for mesh in meshes]
-        rows = [used.index(name) for name in slots]
-        starts = np.concatenate([[0], np.cumsum([len(mesh.faces) for mesh in meshes])[:-1]])
-        made = Slots()
+        shapes = [_part_shape(parts[name].mesh) for name in used] + [_link_shape(link) for link in links]
+        rows = [*(used.index(name) for name in slots), *range(len(used), len(shapes))]
+        starts = np.cumsum([0, *(len(shape.faces) for shape in shapes)])
+        self._kept = [
+            wp.Mesh(points=_vectors(shape.vertices, device), indices=_whole(shape.faces, device)) for shape in shapes
+        ]
+        made = Meshes()
+        made.slots = len(slots)
         made.mesh = wp.array([self._kept[row].id for row in rows], dtype=wp.uint64, device=device)
-        made.start = wp.array(starts[rows].astype(np.int32), dtype=wp.int32, device=device)
-        made.normals = _vectors(np.concatenate([mesh.normals.reshape(-1, 3) for mesh in meshes]), device)
-        made.open = wp.array(np.concatenate([one.open for one in grooves]), dtype=wp.float32, device=device)
-        made.outward = _vectors(np.concatenate([one.outward for one in grooves]), device)
-        self.slots = made
-        """For each slot its mesh and where that mesh's triangles begin; for all triangles, mesh after mesh, normals at
-        their corners, the share of its surroundings that the part leaves open, and the way out of its groove."""
+        made.start = _whole(starts[rows], device)
+        made.normals = _vectors(np.concatenate([shape.normals.reshape(-1, 3) for shape in shapes]), device)
+        made.open = wp.array(np.concatenate([shape.open for shape in shapes]), dtype=wp.float32, device=device)
+        made.outward = _vectors(np.concatenate([shape.outward for shape in shapes]), device)
+        self.record = made
+        """For each slot and link its mesh and where that mesh's triangles begin; for all triangles, mesh after mesh,
+        normals at their corners, the share of its surroundings that the part leaves open, the way out of its groove."""
 
 
 class PixelFiller:
@@ -69,22 +74,23 @@ class PixelFiller:
         names: What instances are: the slots' first, the robot last.
         rays: The ray of each pixel in the camera's frame, with z = -1, shape [h, w, 3].
         index: Place among the names of each of the simulator's numbers, `NOTHING` for none, shape [numbers].
-        meshes: The slots' meshes.
+        meshes: Meshes of slots and links.
         device: The simulator's device.
     """
 
-    def __init__(self, names: tuple[str, ...], rays: Array, index: Array, meshes: PartMeshes, *, device: str) -> None:
+    def __init__(self, names: tuple[str, ...], rays: Array, index: Array, meshes: WorldMeshes, *, device: str) -> None:
         self._names, self._meshes, self._device = names, meshes, device
         self._height, self._width = rays.shape[:2]
         self._rays = _vectors(rays.reshape(-1, 3), device)
-        self._index = wp.array(index.astype(np.int32), dtype=wp.int32, device=device)
+        self._index = _whole(index, device)
 
     def fill(self, frames: Frames, poses: torch.Tensor, coats: CoatSet, worlds: torch.Tensor) -> GBuffer:
         """Return what the camera sees of some worlds.
 
         Args:
             frames: What it drew of all worlds.
-            poses: Where the instances are but the last, position [m] and quaternion xyzw, shape [b, m - 1, 7].
+            poses: Where the instances are but the last, then the robot's links, position [m] and quaternion xyzw,
+                shape [b, m - 1 + links, 7].
             coats: What lies over them, shape [b, m].
             worlds: Numbers of the worlds, shape [b].
 
@@ -107,7 +113,7 @@ class PixelFiller:
             inputs=[
                 wp.from_torch(worlds.to(torch.int32).contiguous()),
                 drawn,
-                self._meshes.slots,
+                self._meshes.record,
                 wp.from_torch(poses.contiguous(), dtype=wp.transformf),
                 wp.from_torch(torch.stack(tuple(coats), dim=2)),
                 wp.from_torch(instance),
@@ -130,9 +136,30 @@ class PixelFiller:
         )
 
 
-def _mesh(vertices: Array, faces: NDArray[np.int32], device: str) -> wp.Mesh:
-    corners = wp.array(np.asarray(faces, np.int32).ravel(), dtype=wp.int32, device=device)
-    return wp.Mesh(points=_vectors(vertices, device), indices=corners)
+class _Shape(NamedTuple):
+    """A mesh, in its own frame."""
+
+    vertices: NDArray[Any]
+    faces: NDArray[np.int32]
+    normals: NDArray[Any]
+    open: NDArray[np.float32]
+    outward: NDArray[np.float32]
+
+
+def _part_shape(mesh: Mesh) -> _Shape:
+    grooves = RayShape(mesh.vertices, mesh.faces, mesh.normals).grooves
+    return _Shape(mesh.vertices, mesh.faces, mesh.normals, grooves.open, grooves.outward)
+
+
+def _link_shape(link: Link) -> _Shape:
+    count = len(link.triangles)
+    faces = np.arange(3 * count, dtype=np.int32).reshape(-1, 3)
+    nowhere = np.zeros((count, 3), np.float32)
+    return _Shape(link.triangles.reshape(-1, 3), faces, link.normals, np.ones(count, np.float32), nowhere)
+
+
+def _whole(values: NDArray[Any], device: str) -> wp.array:
+    return wp.array(np.asarray(values, np.int32).ravel(), dtype=wp.int32, device=device)
 
 
 def _vectors(rows: NDArray[Any], device: str) -> wp.array:
