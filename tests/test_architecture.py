@@ -48,6 +48,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "coacd": ("scenegen.parts",),
     "embreex": ("scenegen.imaging", "scenegen.parts"),
     "mitsuba": ("scenegen.imaging.path_tracer",),
+    "av": ("evaluator.rollout.video",),
     "msgpack": ("evaluator.policies",),
     "websockets": ("evaluator.policies",),
     "zmq": ("evaluator.policies",),
@@ -58,7 +59,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
 """Who may import a heavy package, anywhere in its code."""
 
 NOT_AT_START = (
-    "pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp",
+    "av", "pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp",
     "lance", "duckdb", "mitsuba", "msgpack", "websockets", "zmq", "safetensors",
 )  # fmt: skip
 """What neither `import scenegen` nor `scenegen --help` may load."""

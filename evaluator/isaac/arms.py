@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -70,6 +70,11 @@ class Arms:
     def joint_vel(self) -> torch.Tensor:
         """Return the arm's joint velocities [rad/s], shape [worlds, joints]."""
         return self._articulation.data.joint_vel.torch[:, self._arm]
+
+    def link_poses(self, names: Sequence[str]) -> torch.Tensor:
+        """Return the poses of some links, position [m] and quaternion xyzw, world frame, shape [worlds, n, 7]."""
+        known = self._articulation.body_names
+        return self._articulation.data.body_link_pose_w.torch[:, [known.index(name) for name in names]]
 
     def opening(self) -> torch.Tensor:
         """Return how far grippers are open, 0 to 1, shape [worlds]."""

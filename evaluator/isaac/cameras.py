@@ -11,11 +11,12 @@ from isaaclab.scene import InteractiveScene
 
 from evaluator.isaac.camera_cfg import IDS
 from evaluator.isaac.flange import Placement, after, flange_pose, placed
-from evaluator.isaac.pixels import Frames, PartMeshes, PixelFiller
+from evaluator.isaac.pixels import Frames, PixelFiller, WorldMeshes
 from evaluator.isaac.prims import CAMERA, FIXED, SLOT
 from scenegen.cell import Cell, CellCamera, Robot
 from scenegen.errors import InvalidOption
 from scenegen.geometry import Array
+from scenegen.imaging.coat_set import CoatSet
 from scenegen.imaging.gbuffer import NOTHING, GBuffer
 from scenegen.imaging.pinhole import camera_rays
 from scenegen.imaging.robot_look import ROBOT
@@ -39,10 +40,10 @@ class WorldCamera:
         camera: The camera.
         cell: The cell.
         scene: The scene, which holds a sensor of that name; it is taken out, so that steps do not touch it.
-        meshes: The slots' meshes.
+        meshes: Meshes of slots and links.
     """
 
-    def __init__(self, camera: CellCamera, cell: Cell, scene: InteractiveScene, meshes: PartMeshes) -> None:
+    def __init__(self, camera: CellCamera, cell: Cell, scene: InteractiveScene, meshes: WorldMeshes) -> None:
         self.camera = camera
         self._robot: Robot = cell.robot
         self._arm = Arm(cell.robot)
@@ -94,13 +95,13 @@ class WorldCamera:
             quat=quat,
         )
 
-    def gbuffer(self, frames: Frames, slot_pose: torch.Tensor, worlds: torch.Tensor) -> GBuffer:
+    def gbuffer(self, frames: Frames, poses: torch.Tensor, coats: CoatSet, worlds: torch.Tensor) -> GBuffer:
         """Return what was drawn of some worlds; see `PixelFiller.fill`."""
         if self._filler is None:
             labels = self._sensor.data.info[IDS]["idToLabels"]
             index = instance_index(labels, self._names)
             self._filler = PixelFiller(self._names, self._rays, index, self._meshes, device=self._device)
-        return self._filler.fill(frames, slot_pose, worlds)
+        return self._filler.fill(frames, poses, coats, worlds)
 
     def _pose(self, joints_rad: torch.Tensor) -> Placement:
         if self.camera.mount == "world":

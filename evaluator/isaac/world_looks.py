@@ -8,9 +8,9 @@ from dataclasses import replace
 import torch
 
 from evaluator.isaac.world_table import WorldTable
+from scenegen.imaging.coat_set import CoatSet, coat_set, layered_surfaces
 from scenegen.imaging.light_set import LightSet, SurfaceSet
 from scenegen.imaging.scene_lights import scene_lights
-from scenegen.imaging.scene_surfaces import scene_surfaces
 from scenegen.imaging.stacked import filled
 from scenegen.scenario import Scenario
 
@@ -29,11 +29,14 @@ class WorldLooks:
         self._lights: dict[int, LightSet] = {}
         self._room = (0, 0)
         self._light_table: WorldTable[LightSet] | None = None
-        self._surfaces: WorldTable[SurfaceSet] | None = None
+        self._surfaces: WorldTable[tuple[SurfaceSet, CoatSet]] | None = None
 
     def put(self, scenarios: Mapping[int, Scenario]) -> None:
         """Write the lights and surfaces of some worlds, by number."""
-        surfaces = {world: scene_surfaces(scenario, self._names) for world, scenario in scenarios.items()}
+        surfaces = {
+            world: (layered_surfaces(scenario, self._names), coat_set(scenario, self._names))
+            for world, scenario in scenarios.items()
+        }
         if self._surfaces is None:
             self._surfaces = WorldTable(next(iter(surfaces.values())), self._count, device=self._device)
         self._surfaces.put(surfaces)
@@ -47,8 +50,8 @@ class WorldLooks:
             self._light_table = WorldTable(first, self._count, device=self._device)
         self._light_table.put(dict(zip(lights, filled(list(lights.values()), *self._room), strict=True)))
 
-    def surfaces(self, rows: torch.Tensor) -> SurfaceSet:
-        """Return the looks in some worlds, shape [b]."""
+    def surfaces(self, rows: torch.Tensor) -> tuple[SurfaceSet, CoatSet]:
+        """Return the looks in some worlds, shape [b], layer by layer, and where which layer shows."""
         assert self._surfaces is not None, "surfaces are read before any is written"
         return self._surfaces.take(rows)
 

@@ -26,7 +26,7 @@ from evaluator.isaac.scene_rows import RowMaker, SceneRows
 from evaluator.isaac.shaking import Shaking
 from evaluator.isaac.slot_matter import SlotMatter
 from evaluator.isaac.stage import CONTACTS_PER_WORLD, physics_cfg, scene_cfg
-from evaluator.isaac.studio import Studio
+from evaluator.isaac.studio import Moving, Studio
 from scenegen.cell import Cell
 from scenegen.errors import ContactOverflow, InvalidOption
 from scenegen.geometry import Array, Pose
@@ -61,7 +61,7 @@ def open_worlds(
         count: Number of worlds.
         device: Where to simulate, `cpu` or `cuda:0`.
         robot: The cell's robot; none for worlds in which only parts move.
-        cameras: Names of the cell's cameras that are built; those that nobody asks for cost memory.
+        cameras: Names of the cell's cameras that are built, where there is a robot; each takes memory.
     """
     parser = argparse.ArgumentParser()
     add_launcher_args(parser)
@@ -74,7 +74,7 @@ def open_worlds(
             filter_base_contact(simulation)
             simulation.reset()
             scene.reset()
-            studio = Studio(cell, parts, cameras, scene) if cameras else None
+            studio = Studio(cell, parts, cameras, scene, robot=robot.usd) if cameras and robot is not None else None
             yield IsaacWorlds(cell, parts, simulation=simulation, scene=scene, robot=robot, studio=studio)
 
 
@@ -192,7 +192,8 @@ class IsaacWorlds:
         assert self.studio is not None
         assert self.arms is not None
         slot_pose = self._scene["slots"].data.body_link_pose_w.torch
-        return self.studio.photos(worlds, cameras, joints_rad=self.arms.joint_pos(), slot_pose=slot_pose)
+        moving = Moving(self.arms.joint_pos(), slot_pose, self.arms.link_poses(self.studio.links))
+        return self.studio.photos(worlds, cameras, moving)
 
     def poses(self) -> list[Poses]:
         """Return the present poses of each world's items."""

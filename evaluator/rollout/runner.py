@@ -18,6 +18,7 @@ from evaluator.policies.checked import Checked
 from evaluator.policies.context import PolicyContext
 from evaluator.policies.latency import parse_latency
 from evaluator.policies.registry import make_policy
+from evaluator.rollout.film import Films
 from evaluator.rollout.jury import Judge, Jury, judges
 from evaluator.rollout.roomy import Lines, fewer, roomy
 from evaluator.rollout.run import Run
@@ -64,6 +65,7 @@ class Runner:
         say: Told in sentences what a person should know.
         ticked: Told after each tick of the worlds how many are busy.
         limit_s: How long a call of the simulator may take [s].
+        films: Where episodes are filmed, if any are.
     """
 
     def __init__(
@@ -75,9 +77,10 @@ class Runner:
         say: Callable[[str], None],
         ticked: Callable[[int], None],
         limit_s: float = LIMIT_S,
+        films: Films | None = None,
     ) -> None:
         self._store, self._branch, self._setting, self._say, self._ticked = store, branch, setting, say, ticked
-        self._limit_s = limit_s
+        self._limit_s, self._films = limit_s, films
         self._waiting: list[Episode] = []
         self._published = time.monotonic()
 
@@ -148,6 +151,8 @@ class Runner:
             stream = Stream(line, policy, setting.cell, setting.parts, latency=delay)
             with closing(line):
                 for finished in stream.run(numbered(), ticked=self._ticked):
+                    if self._films is not None:
+                        self._films.add(finished)
                     jury.add(finished, taken.pop(finished.index).key)
                     self._waiting += jury.judged()
                     if time.monotonic() > self._published + PUBLISH_EVERY_S:

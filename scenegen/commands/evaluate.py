@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import typer
 
@@ -13,6 +14,7 @@ from evaluator.judging.stability import repeated_flip_rate
 from evaluator.report.grids import SHORT
 from evaluator.rollout.attempts import Attempts
 from evaluator.rollout.explain import Explainer
+from evaluator.rollout.film import FilmMaker, Films
 from evaluator.rollout.kept import episodes_of_run
 from evaluator.rollout.loaded import loaded
 from evaluator.rollout.run import Run
@@ -54,6 +56,7 @@ def evaluate(
     repeats: int = typer.Option(1, min=1, help="How often each scene is rolled out; the first counts."),
     solvable: bool = typer.Option(False, "--certified", help="Only scenes that the oracle sorted in this simulator."),
     explain: bool = typer.Option(False, help="Roll failed scenes out again with one thing changed, to tell causes."),
+    videos: int = typer.Option(0, min=0, help="Film the first episodes: so many, about a minute each."),
     seed: int = typer.Option(0, help="For policies that draw numbers, and for latencies."),
     branch: str = typer.Option(MAIN, help="Branch that the episodes are committed to."),
     as_json: bool = typer.Option(False, "--json", help="Progress and scorecard as JSON."),
@@ -84,11 +87,14 @@ def evaluate(
     )
     tasks = [(row, key) for row in chosen for key in attempts.missing(row.scenario_id)]
     total = len(chosen) * repeats
-    with EpisodeProgress(total, done=total - len(tasks), style=progress_style(as_json)) as progress:
-        runner = Runner(store, branch=branch, setting=setting, say=progress.say, ticked=progress.tick)
+    films = Films(FilmMaker(cell, parts), Path("videos", run.content_id[:SHORT]), videos)
+    with films, EpisodeProgress(total, done=total - len(tasks), style=progress_style(as_json)) as progress:
+        runner = Runner(store, branch=branch, setting=setting, say=progress.say, ticked=progress.tick, films=films)
         for episode in runner.roll(run, loaded(snapshot, tasks), len(tasks)):
             attempts.add(episode)
             progress.ended(episode)
+    for path in films.paths():
+        typer.echo(f"video: {path}", err=True)
     if explain:
         _explain(Explainer(store, store.at(branch), run.content_id), runner, as_json=as_json)
     origins = {row.scenario_id: row.provenance for row in chosen}

@@ -11,6 +11,7 @@ from scenegen.cell import Cell
 from scenegen.geometry import Array
 from scenegen.imaging.gbuffer import NOTHING, GBuffer, Vector, groove_depth
 from scenegen.imaging.kept import Kept
+from scenegen.imaging.robot_shape import Posture
 from scenegen.imaging.view import Body, View, Viewer
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Scenario
@@ -70,12 +71,13 @@ class GBufferCaster:
         """Build a caster of a cell and its parts."""
         return cls(Viewer(cell, parts), cell)
 
-    def cast(self, scenario: Scenario, camera: str) -> GBuffer:
+    def cast(self, scenario: Scenario, camera: str, posture: Posture | None = None) -> GBuffer:
         """Say for each pixel what it shows.
 
         Args:
             scenario: The scene.
             camera: Name of one of its cameras.
+            posture: How the robot stands; None: it is not there.
 
         Returns:
             The G-buffer of one image, 32-bit floats; instances and depths are those of `MaskCaster.instance_depth`.
@@ -83,7 +85,7 @@ class GBufferCaster:
         Raises:
             UnknownName: The scenario has no such camera.
         """
-        view = self._viewer.view(scenario, camera)
+        view = self._viewer.view(scenario, camera, posture)
         names = (*view.bodies, "table")
         ground: _Ground = self._grounds.get(view.camera.content_id, lambda: self._ground(view))
         depth = ground.depth.copy()

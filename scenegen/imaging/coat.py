@@ -16,11 +16,13 @@ from scenegen.imaging.gbuffer import Vector
 from scenegen.optical import SECOND_SHARE, Pattern, PatternKind, Stain
 from scenegen.scenario import Scenario, Surface
 
-_WORD = 0xFFFFFFFF
-_PRIMES = (73856093, 19349663, 83492791)
+WORD = 0xFFFFFFFF
+"""Numbers of the hash have 32 bits."""
+PRIMES = (73856093, 19349663, 83492791)
 """Factors of a spatial hash (Teschner et al. 2003, "Optimized spatial hashing")."""
-_MIX = 0x45D9F3B
-_DOT = sqrt(SECOND_SHARE[PatternKind.SPECKLE] / pi)
+MIX = 0x45D9F3B
+"""Factor that mixes their bits."""
+DOT = sqrt(SECOND_SHARE[PatternKind.SPECKLE] / pi)
 """Radius of a dot in its cell of side 1: one dot a cell covers the share that the kind promises."""
 SAMPLES = 1 << 16
 """Spots at which the field of patches is looked at, to know which value a share of it lies above."""
@@ -111,10 +113,10 @@ def pattern_mask(pattern: Pattern, local: Vector, *, xp: Any) -> Any:
             second = _odd(xp.floor(u + 0.6 * xp.sin(0.9 * v) + 0.25 * xp.sin(2.3 * v + u)), xp)
         case PatternKind.SPECKLE:
             i, j = xp.floor(u), xp.floor(v)
-            room = 1.0 - 2.0 * _DOT
-            x = u - i - _DOT - room * _hashed(i, j, 0 * i, 1, xp)
-            y = v - j - _DOT - room * _hashed(i, j, 0 * i, 2, xp)
-            second = x * x + y * y < _DOT * _DOT
+            room = 1.0 - 2.0 * DOT
+            x = u - i - DOT - room * _hashed(i, j, 0 * i, 1, xp)
+            y = v - j - DOT - room * _hashed(i, j, 0 * i, 2, xp)
+            second = x * x + y * y < DOT * DOT
     return xp.asarray(second, dtype=local[0].dtype)
 
 
@@ -129,11 +131,11 @@ def stain_mask(stain: Stain, local: Vector, *, xp: Any) -> Any:
         xp: Array namespace.
     """
     spots = tuple(one / stain.patch_m + shift for one, shift in zip(local, stain.phase, strict=True))
-    return xp.asarray(_field(spots, xp) > _level(stain.share), dtype=local[0].dtype)
+    return xp.asarray(_field(spots, xp) > stain_level(stain.share), dtype=local[0].dtype)
 
 
 @lru_cache(maxsize=256)
-def _level(share: float) -> float:
+def stain_level(share: float) -> float:
     """Return the value that a share of the field of patches exceeds."""
     return float(np.quantile(_values(), 1.0 - share))
 
@@ -162,11 +164,11 @@ def _field(spots: tuple[Any, ...], xp: Any) -> Any:
 
 def _hashed(i: Any, j: Any, k: Any, salt: int, xp: Any) -> Any:
     """Return a number in [0, 1) for each lattice point, the same in every array library."""
-    word = salt * _MIX
-    for index, prime in zip((i, j, k), _PRIMES, strict=True):
-        word = word ^ (xp.asarray(index, dtype=xp.int64) * prime & _WORD)
+    word = salt * MIX
+    for index, prime in zip((i, j, k), PRIMES, strict=True):
+        word = word ^ (xp.asarray(index, dtype=xp.int64) * prime & WORD)
     for _ in range(2):
-        word = (word ^ word >> 16) * _MIX & _WORD
+        word = (word ^ word >> 16) * MIX & WORD
     return xp.asarray((word ^ word >> 16) & 0xFFFF, dtype=i.dtype) / 65536.0
 
 

@@ -10,6 +10,7 @@ from scenegen.imaging.exposure import Gain, nominal_gain
 from scenegen.imaging.photo import photo
 from scenegen.imaging.render import Image, enlarged
 from scenegen.imaging.renderer import Renderer
+from scenegen.imaging.robot_shape import Posture, RobotShape
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Camera, Cameras, CameraSensor, Scenario
 
@@ -17,31 +18,41 @@ from scenegen.scenario import Camera, Cameras, CameraSensor, Scenario
 class Photographer:
     """Takes photos of scenes of one cell, from any place.
 
+    Args:
+        cell: The cell.
+        parts: Its parts.
+        robot: Its robot, for photos in which it is seen: those of a given posture.
+
     Example:
         >>> photographer = Photographer(cell, parts)  # doctest: +SKIP
         >>> image = photographer.picture(scenario, scenario.cameras.cameras[0])  # doctest: +SKIP
     """
 
-    def __init__(self, cell: Cell, parts: Catalogue) -> None:
-        self._renderer = Renderer(cell, parts)
+    def __init__(self, cell: Cell, parts: Catalogue, *, robot: RobotShape | None = None) -> None:
+        self._renderer = Renderer(cell, parts, robot=robot)
         self._nominal = nominal_gain(cell)
 
-    def radiance(self, scenario: Scenario, camera: Camera, *, oversampling: int = 2) -> NDArray[np.float32]:
+    def radiance(
+        self, scenario: Scenario, camera: Camera, *, oversampling: int = 2, posture: Posture | None = None
+    ) -> NDArray[np.float32]:
         """Say what light reaches a camera, shaded and averaged over fine pixels.
 
         Args:
             scenario: The scene.
             camera: One of its cameras or a free view.
             oversampling: Fine pixels a pixel along each direction.
+            posture: How the robot stands; None: it is not there.
 
         Returns:
             Luminance by linear colour [cd/m²], shape [h, w, 3].
         """
         fine = enlarged(camera, oversampling)
-        seen = self._renderer.radiance(scenario.varied(cameras=Cameras(cameras=(fine,))), fine.name)
+        seen = self._renderer.radiance(scenario.varied(cameras=Cameras(cameras=(fine,))), fine.name, posture)
         return seen.reshape(camera.height_px, oversampling, camera.width_px, oversampling, 3).mean(axis=(1, 3))
 
-    def picture(self, scenario: Scenario, camera: Camera, *, oversampling: int = 2) -> Image:
+    def picture(
+        self, scenario: Scenario, camera: Camera, *, oversampling: int = 2, posture: Posture | None = None
+    ) -> Image:
         """Take a photo, with the exposure, blur and noise of the scenario's sensor of that name.
 
         Args:
@@ -49,11 +60,12 @@ class Photographer:
             camera: One of its cameras, enlarged or not, or a free view, which has a sensor without faults. Blur grows
                 with the focal length: it stays as wide in the scene.
             oversampling: Fine pixels a pixel along each direction.
+            posture: How the robot stands; None: it is not there.
 
         Returns:
             sRGB, shape [h, w, 3].
         """
-        seen = self.radiance(scenario, camera, oversampling=oversampling)
+        seen = self.radiance(scenario, camera, oversampling=oversampling, posture=posture)
         return taken(seen, scenario, camera, nominal=self._nominal)
 
 

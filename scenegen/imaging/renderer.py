@@ -18,6 +18,7 @@ from scenegen.imaging.coat import coats_of
 from scenegen.imaging.gbuffer import GBuffer, Vector
 from scenegen.imaging.kept import Kept
 from scenegen.imaging.light_set import AreaLight, LightSet
+from scenegen.imaging.robot_shape import Posture, RobotShape
 from scenegen.imaging.scene_lights import scene_lights
 from scenegen.imaging.scene_surfaces import scene_surfaces
 from scenegen.imaging.shading import AmbientResponse, Points, ambient_response, area_response, points_of
@@ -45,42 +46,49 @@ class Renderer:
     Scenes that differ in their lights share the G-buffer; lights that differ in intensity and colour alone share all
     but the last sum. Not for use by several threads at once.
 
+    Args:
+        cell: The cell.
+        parts: Its parts.
+        robot: Its robot, for pictures in which it is seen: those of a given posture.
+
     Example:
         >>> renderer = Renderer(cell, parts)  # doctest: +SKIP
         >>> image = renderer.radiance(scenario, "overhead")  # doctest: +SKIP
     """
 
-    def __init__(self, cell: Cell, parts: Catalogue) -> None:
+    def __init__(self, cell: Cell, parts: Catalogue, *, robot: RobotShape | None = None) -> None:
         self.cell, self.parts = cell, parts
-        self.viewer = Viewer(cell, parts)
+        self.viewer = Viewer(cell, parts, robot=robot)
         self._caster = GBufferCaster(self.viewer, cell)
         self._kept: dict[str, Kept] = {}
 
-    def gbuffer(self, scenario: Scenario, camera: str) -> GBuffer:
+    def gbuffer(self, scenario: Scenario, camera: str, posture: Posture | None = None) -> GBuffer:
         """Say what each pixel shows; the last few are kept.
 
         Args:
             scenario: The scene.
             camera: Name of one of its cameras.
+            posture: How the robot stands; None: it is not there.
 
         Raises:
             UnknownName: The scenario has no such camera.
         """
-        key = (scenario.key(*SEEN), camera)
-        return self.once("gbuffer", key, lambda: self._caster.cast(scenario, camera))
+        key = (scenario.key(*SEEN), camera, posture)
+        return self.once("gbuffer", key, lambda: self._caster.cast(scenario, camera, posture))
 
-    def radiance(self, scenario: Scenario, camera: str) -> NDArray[np.float32]:
+    def radiance(self, scenario: Scenario, camera: str, posture: Posture | None = None) -> NDArray[np.float32]:
         """Return the luminance of each pixel by linear colour [cd/m²], shape [h, w, 3].
 
         Args:
             scenario: The scene.
             camera: Name of one of its cameras.
+            posture: How the robot stands; None: it is not there.
 
         Raises:
             UnknownName: The scenario has no such camera.
         """
-        gbuffer = self.gbuffer(scenario, camera)
-        seen = _Shot(self, scenario, camera, None).radiance()
+        gbuffer = self.gbuffer(scenario, camera, posture)
+        seen = _Shot(self, scenario, camera, None, posture).radiance()
         return seen.T.reshape(gbuffer.height_px, gbuffer.width_px, 3)
 
     def radiance_at(self, scenario: Scenario, camera: str, pixels: Pixels) -> NDArray[np.float32]:
@@ -101,10 +109,17 @@ class Renderer:
 class _Shot:
     """Pixels of one camera's view of a scene, about to be shaded."""
 
-    def __init__(self, renderer: Renderer, scenario: Scenario, camera: str, pixels: Pixels | None) -> None:
+    def __init__(
+        self,
+        renderer: Renderer,
+        scenario: Scenario,
+        camera: str,
+        pixels: Pixels | None,
+        posture: Posture | None = None,
+    ) -> None:
         self._renderer, self._once = renderer, renderer.once
-        self._scenario, self._camera, self._pixels = scenario, camera, pixels
-        self._seen = (scenario.key(*SEEN), camera)
+        self._scenario, self._camera, self._pixels, self._posture = scenario, camera, pixels, posture
+        self._seen = (scenario.key(*SEEN), camera, posture)
         self._place = (*self._seen, None if pixels is None else pixels.tobytes())
         self._look = (scenario.key(Facet.SURFACES), self._place)
 
@@ -126,9 +141,13 @@ class _Shot:
         each = (around.floor, around.wall, around.ceiling, *areas)
         return np.stack([np.stack([one[channel][0] for one in each]) for channel in range(3)])
 
+    @property
+    def _gbuffer(self) -> GBuffer:
+        return self._renderer.gbuffer(self._scenario, self._camera, self._posture)
+
     @cached_property
     def _points(self) -> Points:
-        gbuffer = self._renderer.gbuffer(self._scenario, self._camera)
+        gbuffer = self._gbuffer
         places = {name: index for index, name in enumerate(gbuffer.names)}
         known = coats_of(self._scenario, self._renderer.cell)
         coats = {places[name]: coat for name, coat in known.items() if name in places}
@@ -136,7 +155,7 @@ class _Shot:
         return points_of(gbuffer, looks, xp=np, pixels=self._pixels, coats=coats)
 
     def _around(self) -> AmbientResponse:
-        gbuffer = self._renderer.gbuffer(self._scenario, self._camera)
+        gbuffer = self._gbuffer
         shares = self._once("open", self._place, lambda: open_shares(gbuffer, xp=np, pixels=self._pixels))
         return ambient_response(self._points, xp=np, open_share=shares)
 
@@ -155,16 +174,16 @@ class _Shot:
     def _unshadowed(self, light: AreaLight) -> NDArray[np.float32]:
         """Share of a light that bodies let through: in the feed by a map of its own, which all cameras share."""
         layout, viewer = self._scenario.layout, self._renderer.viewer
-        region, gbuffer = viewer.feed_region(layout), self._renderer.gbuffer(self._scenario, self._camera)
+        region, gbuffer = viewer.feed_region(layout), self._gbuffer
         size_px = map_size_px(gbuffer.height_px * gbuffer.width_px)
         inside = region.holds(self._points.position)
         share = np.ones_like(self._points.alpha)
         for chosen, key, receivers in (
-            (inside, self._scenario.key(Facet.LAYOUT), region.corners),
+            (inside, (self._scenario.key(Facet.LAYOUT), self._posture), region.corners),
             (~inside, self._seen, self._spots),
         ):
             if chosen.any():
-                cast = partial(_shadow_map, viewer, layout, light, receivers, size_px)
+                cast = partial(_shadow_map, viewer, (layout, self._posture), light, receivers, size_px)
                 shadow = self._once("shadow", (key, shape_of(light), size_px), cast)
                 share[chosen] = lit_share(
                     shadow, _chosen(self._points.position, chosen), _chosen(self._points.frame.z, chosen), xp=np
@@ -173,7 +192,7 @@ class _Shot:
 
     def _spots(self) -> Array:
         """Return points that the camera sees, every so many pixels, shape [n, 3]."""
-        gbuffer = self._renderer.gbuffer(self._scenario, self._camera)
+        gbuffer = self._gbuffer
         some = (0, slice(None, None, _STRIDE_PX), slice(None, None, _STRIDE_PX))
         spots = np.stack([gbuffer.plane(values)[some] for values in gbuffer.position], axis=-1)
         shown = gbuffer.plane(gbuffer.instance)[some] >= 0
@@ -181,9 +200,14 @@ class _Shot:
 
 
 def _shadow_map(
-    viewer: Viewer, layout: Layout, light: AreaLight, receivers: Callable[[], Array], size_px: int
+    viewer: Viewer,
+    scene: tuple[Layout, Posture | None],
+    light: AreaLight,
+    receivers: Callable[[], Array],
+    size_px: int,
 ) -> ShadowMap:
-    return cast_shadow_map(viewer, layout, light, receivers(), size_px=size_px)
+    layout, posture = scene
+    return cast_shadow_map(viewer, layout, light, receivers(), size_px=size_px, posture=posture)
 
 
 def _chosen(vector: Vector, chosen: NDArray[np.bool_]) -> Vector:

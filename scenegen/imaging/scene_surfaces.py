@@ -8,7 +8,7 @@ from scenegen.imaging.light_set import SurfaceSet
 from scenegen.imaging.robot_look import ROBOT_SURFACE
 from scenegen.scenario import Scenario, Surface
 
-_PLAIN = (0.5, 0.5, 0.5, 0.0, 0.5)
+PLAIN = (0.5, 0.5, 0.5, 0.0, 0.5)
 """Grey paint: the look of what has no surface of its own."""
 
 
@@ -22,7 +22,8 @@ def scene_surfaces(scenario: Scenario, names: tuple[str, ...]) -> SurfaceSet:
         names: The instances of its G-buffer; what has no surface is grey, the robot as `robot_look` has it.
     """
     found = {surface.subject: surface for surface in (ROBOT_SURFACE, *scenario.surfaces.surfaces)}
-    rows = [_PLAIN if name not in found else _row(found[name]) for name in names]
+    owners = [name.partition("/")[0] for name in names]
+    rows = [_row(found[owner]) if owner in found else PLAIN for owner in owners]
     red, green, blue, metallic, roughness = np.array(rows, np.float32).reshape(-1, 5).T[:, None]
     return SurfaceSet(color=(red, green, blue), metallic=metallic, roughness=roughness)
 

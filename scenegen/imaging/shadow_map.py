@@ -15,6 +15,7 @@ from scenegen.imaging.vectors import dot, minus, plus
 from scenegen.scenario import Camera, Layout
 
 if TYPE_CHECKING:  # casting rays takes embree, looking maps up does not
+    from scenegen.imaging.robot_shape import Posture
     from scenegen.imaging.view import Viewer
 
 SIZE_PX, LARGEST_PX = 192, 1024
@@ -69,7 +70,13 @@ def map_size_px(pixels: int) -> int:
 
 
 def cast_shadow_map(
-    viewer: Viewer, layout: Layout, light: AreaLight, receivers: Array, *, size_px: int = SIZE_PX
+    viewer: Viewer,
+    layout: Layout,
+    light: AreaLight,
+    receivers: Array,
+    *,
+    size_px: int = SIZE_PX,
+    posture: Posture | None = None,
 ) -> ShadowMap:
     """Look at a layout from the middle of a light; the map spans the points that may receive shadows.
 
@@ -79,6 +86,7 @@ def cast_shadow_map(
         light: The light, of one image.
         receivers: Points that may receive shadows [m], world frame, shape [n, 3].
         size_px: Pixels along each side; see `map_size_px`.
+        posture: How the robot stands; None: it is not there.
     """
     center, half_u, half_v = (_row(values) for values in (light.center, light.half_u, light.half_v))
     middle = (receivers.min(axis=0) + receivers.max(axis=0)) / 2
@@ -86,7 +94,7 @@ def cast_shadow_map(
     shrink = min(1.0, NEAR_M / float(np.linalg.norm(toward)))
     eye = middle + shrink * toward
     camera = _camera(eye, middle, receivers, size_px)
-    view = viewer.look(layout, camera)
+    view = viewer.look(layout, camera, posture)
     depth = np.full((size_px, size_px), np.inf)
     for body in view.bodies.values():
         np.minimum(depth[body.window], viewer.depths(view, body), out=depth[body.window])

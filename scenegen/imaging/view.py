@@ -16,6 +16,7 @@ from scenegen.imaging.feed_region import FeedRegion
 from scenegen.imaging.kept import Kept
 from scenegen.imaging.pinhole import camera_rays, windows
 from scenegen.imaging.ray_shape import Hits, RayShape, container_shape
+from scenegen.imaging.robot_shape import Posture, RobotShape
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Camera, Layout, Scenario
 
@@ -29,7 +30,7 @@ class Body:
 
     name: str
     kind: str
-    """What it is, at whatever place: a part's id, or a fixture's name after a slash."""
+    """What it is, at whatever place: a part's id, or a fixture's name after a slash, or a link's after two."""
     pose_to_world: Pose
     shape: RayShape
     rotation: Array
@@ -55,7 +56,9 @@ class View:
     layout: Layout
     camera: Camera
     bodies: dict[str, Body]
-    """Items in the layout's order, then feed and bins."""
+    """Items in the layout's order, then feed and bins, then the robot's links."""
+    posture: Posture | None = None
+    """How the robot stands; None: it is not there."""
 
     @cached_property
     def rays(self) -> Array:
@@ -65,18 +68,29 @@ class View:
 
 
 class Viewer:
-    """Places the bodies of one cell's scenes before cameras; a part's ray structure is built once."""
+    """Places the bodies of one cell's scenes before cameras; a part's ray structure is built once.
 
-    def __init__(self, cell: Cell, parts: Catalogue) -> None:
-        self._cell, self._parts = cell, parts
+    Args:
+        cell: The cell.
+        parts: Its parts.
+        robot: Its robot, for views in which it is seen.
+    """
+
+    def __init__(self, cell: Cell, parts: Catalogue, *, robot: RobotShape | None = None) -> None:
+        self._cell, self._parts, self._robot = cell, parts, robot
         self._shapes: dict[str, RayShape] = {}
         self.fixtures = {name: container_shape(box) for name, box in cell.containers.items()}
         """Feed and bins by name."""
         self._kept: dict[str, View] = {}
         self._depths = Kept(DEPTHS)
 
-    def view(self, scenario: Scenario, camera: str) -> View:
+    def view(self, scenario: Scenario, camera: str, posture: Posture | None = None) -> View:
         """Place all bodies before a scenario's camera; the last view of each camera is kept.
+
+        Args:
+            scenario: The scene.
+            camera: The camera's name.
+            posture: How the robot stands; None: it is not there.
 
         Raises:
             UnknownName: The scenario has no such camera.
@@ -85,18 +99,22 @@ class Viewer:
         if chosen is None:
             raise UnknownName("camera", camera, [c.name for c in scenario.cameras.cameras])
         kept = self._kept.get(camera)
-        if kept is None or kept.layout is not scenario.layout or kept.camera is not chosen:
-            kept = self._kept[camera] = self.look(scenario.layout, chosen)
+        now = (scenario.layout, chosen, posture)
+        if kept is None or kept.layout is not now[0] or kept.camera is not now[1] or kept.posture != posture:
+            kept = self._kept[camera] = self.look(*now)
         return kept
 
-    def look(self, layout: Layout, camera: Camera) -> View:
+    def look(self, layout: Layout, camera: Camera, posture: Posture | None = None) -> View:
         """Place all bodies before any camera."""
         placed = [_Placed(i.name, i.part, self._shape(i.part), i.pose_to_world) for i in layout.items]
         for fixture in layout.fixtures:
             if fixture.name in self.fixtures:
                 shape = self.fixtures[fixture.name]
                 placed.append(_Placed(fixture.name, f"/{fixture.name}", shape, fixture.pose_to_world))
-        return View(layout, camera, {body.name: body for body in _before(camera, placed)})
+        if posture is not None and self._robot is not None:
+            links = self._robot.placed(posture)
+            placed += [_Placed(link.name, f"//{link.name}", link.shape, link.pose_to_world) for link in links]
+        return View(layout, camera, {body.name: body for body in _before(camera, placed)}, posture)
 
     def feed_region(self, layout: Layout) -> FeedRegion:
         """Return the space in and over a layout's feed."""
