@@ -45,7 +45,7 @@ NOTES = (
     " beside its `twin` before the axis. Ranges are 95 % intervals (Wilson).",
     "`sorted`: of all targets, the share that the policy brings to the right bin in whole episodes of a world without"
     " physics (`dry_line.py`), looking anew after each part; no slips, no bounces, no shadow of the arm. `oracle`: the"
-    " same scenes sorted by the oracle; what it leaves behind, it ran out of time for (the cell's takt for each target).",
+    " same scenes sorted by the oracle; what it leaves, it ran out of time for (the cell's takt for each target).",
 )
 
 
