@@ -1,5 +1,7 @@
 """One world without physics: the arm is where it is told, jaws hold what they close on rightly, parts drop straight."""
 
+from collections.abc import Iterator, Mapping
+
 import numpy as np
 
 from evaluator.policy import Observation, Policy, Truth
@@ -57,14 +59,30 @@ class DryLine:
 
     def _shown(self, policy: Policy, world: "_World") -> Observation:
         now = world.scenario()
-        images = {}
-        if policy.spec.cameras:
-            images = {"overhead_rgb": self._maker.picture(now).image[None]}
+        images = _Images(self._maker, now) if policy.spec.cameras else {}
         poses = {item.name: np.array([*item.pose_to_world.position_m, *item.pose_to_world.quat_xyzw])
                  for item in world.items.values()}  # fmt: skip
         group = {"joint_pos": world.joints[None], "gripper_pos": np.array([[world.felt]])}
         truth = (Truth(now, poses),) if policy.spec.truth else None
         return Observation((0,), (now.task.instruction,), group, images, truth)
+
+
+class _Images(Mapping[str, np.ndarray]):
+    """The overhead camera's image, taken when somebody looks at it."""
+
+    def __init__(self, maker: PictureMaker, scenario: Scenario) -> None:
+        self._maker, self._scenario = maker, scenario
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name != "overhead_rgb":
+            raise KeyError(name)
+        return self._maker.picture(self._scenario).image[None]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("overhead_rgb",))
+
+    def __len__(self) -> int:
+        return 1
 
 
 class _World:

@@ -15,8 +15,8 @@ from scenegen.relations import rules_for
 
 SAME_M = 0.01
 """What lies this near to where something lay before is taken to be the same thing [m]."""
-FELT_SHARE = 0.5
-"""Fingers that stop before they are closer than this share of a part's width have it between them."""
+FELT_M = 0.0015
+"""Fingers that stop before they are this close have something between them [m]."""
 
 
 class Sorter:
@@ -85,7 +85,7 @@ class NetSight:
 
     def came_along(self, grasp: Grasp) -> bool:
         """Tell whether something keeps the fingers apart."""
-        return self._opening * self._sorter.opening_m > FELT_SHARE * grasp.width_m
+        return self._opening * self._sorter.opening_m > FELT_M
 
     def bin_pose(self, name: str) -> Pose:
         """Return where a bin should stand."""

@@ -59,7 +59,8 @@ class Eye:
 
     def peaks(self, images: Any) -> list[Peaks]:
         """Find the peaks in images, as `look`."""
-        return [peaks for maps, count in self._maps(images) for peaks in peaks_of(maps)[:count]]
+        fingers = self._sighting.fingers
+        return [peaks for maps, count in self._maps(images) for peaks in peaks_of(maps, fingers)[:count]]
 
     def regions(self, images: Any) -> NDArray[np.int64]:
         """Tell which part each pixel belongs to, 0 for none, shape [n, h, w]; images as in `look`."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from evaluator.vision.net import ANGLES, STRIDE, Maps
+from evaluator.vision.room import Fingers, missing_room
 from scenegen.geometry import Array
 
 MOST = 32
@@ -20,6 +21,10 @@ APART_CELLS = 2
 """Peaks lie at least so far apart, along rows and columns [cells]."""
 DIRECTIONS = 3
 """Closing directions of a peak that are kept, best first."""
+WORTH = 0.9
+"""What a direction is worth less for each pixel that the fingers must open farther than the net says."""
+NO_ROOM = 0.05
+"""What is left of its worth where there is no room at all: it may be chosen if there is no other."""
 _TINY = 1e-9
 
 
@@ -37,15 +42,18 @@ class Peaks:
     """Closing directions from the image's rows toward its lower edge [rad], best first, shape [p, DIRECTIONS]."""
     fits: Array
     """How well the fingers can close along each, 0 to 1, shape [p, DIRECTIONS]."""
-    size: Array
-    """Width and height as in `Labels.size`, shape [p, 2]."""
+    width: Array
+    """Distance of the contacts along each as a share of the opening, shape [p, DIRECTIONS]."""
+    height: Array
+    """Height of the contacts as a share of the fingers' length, shape [p]."""
 
 
-def peaks_of(maps: Maps) -> list[Peaks]:
+def peaks_of(maps: Maps, fingers: Fingers) -> list[Peaks]:
     """Find the peaks of each image; all work on maps is done where they are.
 
     Args:
         maps: Of n images.
+        fingers: What needs room beside a part.
 
     Returns:
         One an image.
@@ -63,45 +71,50 @@ def peaks_of(maps: Maps) -> list[Peaks]:
     steps = ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))
     cross = [best[image, (row + dy).clamp(0, height - 1), (column + dx).clamp(0, width - 1)] for dy, dx in steps]
     angle = torch.sigmoid(maps.angle.permute(0, 2, 3, 1)[image, row, column])
-    numbers = [chance, part[image, row, column], row, column, maps.width[image, row, column]]
-    numbers += [maps.height[image, row, column], *cross]
-    table = torch.cat([torch.stack([one.to(best.dtype) for one in numbers], dim=-1), angle], dim=-1)
+    wide = maps.width[image, row, column]
+    spots = (torch.stack([column, row], dim=-1) + 0.5) * STRIDE
+    missing = missing_room(maps.region.argmax(dim=1) > 0, spots, wide, fingers)
+    numbers = [chance, part[image, row, column], row, column, wide, maps.height[image, row, column], *cross]
+    table = torch.cat([torch.stack([one.to(best.dtype) for one in numbers], dim=-1), angle, missing], dim=-1)
     rows = table.cpu().numpy().astype(np.float64)
-    return [_peaks(rows[index][rows[index, :, 0] >= LEAST]) for index in range(count)]
+    return [_peaks(rows[index][rows[index, :, 0] >= LEAST], fingers) for index in range(count)]
 
 
-def _peaks(table: Array) -> Peaks:
-    """Read the rows of `peaks_of`, shape [p, 11 + ANGLES]."""
+def _peaks(table: Array, fingers: Fingers) -> Peaks:
+    """Read the rows of `peaks_of`, shape [p, 11 + 2 ANGLES]."""
     middle, above, below, left, right = table[:, 6:11].T
     shift = np.column_stack([_vertex(left, middle, right), _vertex(above, middle, below)])
-    angle, fits = directions(table[:, 11:])
+    closes, missing = table[:, 11 : 11 + ANGLES], table[:, 11 + ANGLES :]
+    angle, fits, chosen = directions(closes, closes * np.maximum(WORTH**missing, NO_ROOM))
+    more = np.take_along_axis(np.where(np.isfinite(missing), missing, 0.0), chosen, axis=1)
     return Peaks(
         chance=table[:, 0],
         part=table[:, 1].astype(int) + 1,
         pixel=(table[:, [3, 2]] + shift + 0.5) * STRIDE,
         angle=angle,
         fits=fits,
-        size=table[:, 4:6],
+        width=table[:, 4:5] + 2 * more / fingers.opening,
+        height=table[:, 5],
     )
 
 
-def directions(closes: Array) -> tuple[Array, Array]:
+def directions(closes: Array, worth: Array) -> tuple[Array, Array, NDArray[np.intp]]:
     """Find the best closing directions, each finer than the steps in which they are given.
 
     Args:
         closes: How well the fingers can close along each direction, shape [p, ANGLES].
+        worth: The same, less where there is little room.
 
     Returns:
-        Angles [rad] and how well each fits, best first, both of shape [p, DIRECTIONS]; where there are fewer peaks than
-        that among the directions, the others fit not at all.
+        Angles [rad], what each is worth, best first, and to which direction it is nearest, all of shape [p,
+        DIRECTIONS]; where there are fewer peaks than that among the directions, the others are worth nothing.
     """
-    before, after = np.roll(closes, 1, axis=1), np.roll(closes, -1, axis=1)
-    peak = (closes > before) & (closes >= after)
-    peak[np.arange(len(closes)), closes.argmax(axis=1)] = True
-    fits = np.where(peak, closes, 0.0)
+    peak = (worth > np.roll(worth, 1, axis=1)) & (worth >= np.roll(worth, -1, axis=1))
+    peak[np.arange(len(worth)), worth.argmax(axis=1)] = True
+    fits = np.where(peak, worth, 0.0)
     chosen = np.argsort(-fits, axis=1, kind="stable")[:, :DIRECTIONS]
-    around = (np.take_along_axis(one, chosen, axis=1) for one in (before, closes, after))
-    return (chosen + _vertex(*around)) * np.pi / ANGLES, np.take_along_axis(fits, chosen, axis=1)
+    around = (np.take_along_axis(np.roll(closes, step, axis=1), chosen, axis=1) for step in (1, 0, -1))
+    return (chosen + _vertex(*around)) * np.pi / ANGLES, np.take_along_axis(fits, chosen, axis=1), chosen
 
 
 def _vertex(before: Array, middle: Array, after: Array) -> Array:

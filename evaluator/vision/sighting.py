@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.vision.labels import PLAY_M
-from evaluator.vision.peaks import Peaks
+from evaluator.vision.peaks import NO_ROOM, Peaks
+from evaluator.vision.room import Fingers
 from evaluator.vision.subject import Subject
 from scenegen.cell import Cell
 from scenegen.geometry import Array
-from scenegen.imaging.pinhole import pixel_rays
+from scenegen.imaging.pinhole import pixel_rays, project
 from scenegen.nominal import nominal_cameras, nominal_motion
-from validators.grasp import GRASP
+from validators.grasp import GRASP, Candidates, within_walls
 
-LEAST_FIT = 0.15
-"""A further closing direction of a peak is kept if it fits at least so well, 0 to 1."""
+LEAST_SHARE = 0.6
+"""A further closing direction of a peak is kept if it fits at least so well, as a share of the best one."""
 LEAST_WIDTH_M = 0.002
 """Nothing to be taken is narrower [m]."""
 
@@ -56,28 +57,57 @@ class Sighting:
         self._feed, self._gripper = cell.feed, cell.robot.gripper
 
     def grasps(self, peaks: Peaks) -> Sighted:
-        """Bring peaks into the world; those beside the feed are left out."""
-        feed = self._feed.pose_to_world
-        height = np.clip(peaks.size[:, 1], 0.0, 1.0) * self._gripper.finger_depth_m
+        """Bring peaks into the world; those beside the feed are left out, and directions that end in its walls."""
+        feed, gripper = self._feed.pose_to_world, self._gripper
+        height = np.clip(peaks.height, 0.0, 1.0) * gripper.finger_depth_m
         middle = self.at_height(peaks.pixel, feed.position[2] + height)
+        tip = np.maximum(middle[:, 2] - GRASP.limits["pad_m"], feed.position[2] + GRASP.limits["tip_gap_m"])
         local = (middle - feed.position) @ feed.rotation
         inside = np.asarray((np.abs(local[:, :2]) <= np.array(self._feed.size_m) / 2).all(axis=1))
-        kept = inside[:, None] & (peaks.fits >= LEAST_FIT)
-        kept[:, 0] = inside
+        axis = self._axes(peaks, middle)
+        width = np.clip(peaks.width * gripper.opening_m, LEAST_WIDTH_M, gripper.opening_m - 2 * PLAY_M)
+        shape = peaks.fits.shape
+        tried = Candidates(
+            usable=np.ones(shape, bool),
+            center=np.broadcast_to(middle[:, None], (*shape, 3)),
+            axis=axis,
+            width_m=width,
+            tip_m=np.broadcast_to(tip[:, None], shape),
+        )
+        fits = np.where(within_walls(tried, gripper, PLAY_M, self._feed, feed), peaks.fits, NO_ROOM * peaks.fits)
+        kept = inside[:, None] & (fits > 0) & (fits >= LEAST_SHARE * fits.max(axis=1, keepdims=True, initial=0.0))
         peak, which = np.nonzero(kept)
-        angle = peaks.angle[peak, which]
-        ahead = peaks.pixel[peak] + np.column_stack([np.cos(angle), np.sin(angle)])
-        along = self.at_height(ahead, middle[peak, 2]) - middle[peak]
-        width = peaks.size[peak, 0] * self._gripper.opening_m
-        floor = feed.position[2] + GRASP.limits["tip_gap_m"]
+        order = np.lexsort((which, -fits[peak, which], peak))
+        peak, which = peak[order], which[order]
         return Sighted(
             peak=peak,
             part=peaks.part[peak],
             middle=middle[peak],
-            yaw_rad=np.arctan2(along[:, 1], along[:, 0]),
-            width_m=np.clip(width, LEAST_WIDTH_M, self._gripper.opening_m - 2 * PLAY_M),
-            tip_m=np.maximum(middle[peak, 2] - GRASP.limits["pad_m"], floor),
+            yaw_rad=np.arctan2(axis[peak, which, 1], axis[peak, which, 0]),
+            width_m=width[peak, which],
+            tip_m=tip[peak],
             chance=peaks.chance[peak],
+        )
+
+    def _axes(self, peaks: Peaks, middle: Array) -> Array:
+        """Return the closing directions of peaks in the plane, world frame, shape [p, DIRECTIONS, 2]."""
+        step = np.stack([np.cos(peaks.angle), np.sin(peaks.angle)], axis=-1)
+        ahead = (peaks.pixel[:, None] + step).reshape(-1, 2)
+        heights = np.repeat(middle[:, 2], step.shape[1])
+        along = self.at_height(ahead, heights).reshape(*step.shape[:2], 3)[..., :2] - middle[:, None, :2]
+        return along / np.maximum(np.linalg.norm(along, axis=-1, keepdims=True), 1e-12)
+
+    @property
+    def fingers(self) -> Fingers:
+        """Sizes of the fingers as the camera sees them in the middle of the feed."""
+        middle, gripper = self._feed.pose_to_world.position, self._gripper
+        ends = project(self._camera, np.stack([middle, middle + np.array([0.01, 0, 0])]))
+        scale = float(np.linalg.norm(ends[1] - ends[0])) / 0.01
+        return Fingers(
+            opening=gripper.opening_m * scale,
+            play=PLAY_M * scale,
+            thickness=gripper.finger_thickness_m * scale,
+            width=gripper.finger_width_m * scale,
         )
 
     def at_height(self, pixels: Array, height_m: Array) -> Array:
