@@ -30,7 +30,7 @@ def small_cell(name):
     """The cell with two parts of each kind."""
     cell = load_cell(name)
     return cell.replaced(
-        inventory=tuple(item.replaced(count=min(item.count, 2)) for item in cell.inventory), fill=(5, 8)
+        inventory=tuple(item.replaced(count=min(item.count, 2)) for item in cell.inventory), fill=(4, 6)
     )
 
 

@@ -11,7 +11,7 @@ from scenegen.errors import MissingExtra
 from scenegen.imaging.presentation import SIZE_PX
 
 WIDTH, HEIGHT = SIZE_PX
-SECONDS = 0.16
+SECONDS = 0.2
 
 
 @pytest.fixture(scope="module")
