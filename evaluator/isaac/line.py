@@ -16,6 +16,7 @@ from evaluator.isaac.worlds import IsaacWorlds, open_worlds
 from evaluator.rollout.line import LineState
 from scenegen.cell import Cell
 from scenegen.geometry import Array
+from scenegen.imaging.gbuffer import GBuffer
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Scenario
 
@@ -100,6 +101,10 @@ class IsaacLine:
     def images(self, worlds: Sequence[int], cameras: Sequence[str]) -> Mapping[str, torch.Tensor]:
         """Photograph some worlds as they are now, on the simulator's device."""
         return {f"{name}_rgb": photos for name, photos in self._worlds.photos(worlds, cameras).items()}
+
+    def gbuffer(self, worlds: Sequence[int], camera: str) -> GBuffer:
+        """Return what a camera sees of some worlds before any light falls on it; see `Studio.gbuffer`."""
+        return self._worlds.gbuffer(worlds, camera)
 
     def state(self) -> LineState:
         """Return what all worlds do."""

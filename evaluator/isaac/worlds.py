@@ -30,6 +30,7 @@ from evaluator.isaac.studio import Moving, Studio
 from scenegen.cell import Cell
 from scenegen.errors import ContactOverflow, InvalidOption
 from scenegen.geometry import Array, Pose
+from scenegen.imaging.gbuffer import GBuffer
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Scenario
 
@@ -189,11 +190,19 @@ class IsaacWorlds:
 
     def photos(self, worlds: Sequence[int], cameras: Sequence[str]) -> dict[str, torch.Tensor]:
         """Photograph some worlds as they are now; see `Studio.photos`."""
-        assert self.studio is not None
-        assert self.arms is not None
+        studio, moving = self._seen()
+        return studio.photos(worlds, cameras, moving)
+
+    def gbuffer(self, worlds: Sequence[int], camera: str) -> GBuffer:
+        """Return what a camera sees of some worlds now; see `Studio.gbuffer`."""
+        studio, moving = self._seen()
+        return studio.gbuffer(worlds, camera, moving)
+
+    def _seen(self) -> tuple[Studio, Moving]:
+        assert self.studio is not None, "the worlds were opened without cameras"
+        assert self.arms is not None, "the worlds were opened without robots"
         slot_pose = self._scene["slots"].data.body_link_pose_w.torch
-        moving = Moving(self.arms.joint_pos(), slot_pose, self.arms.link_poses(self.studio.links))
-        return self.studio.photos(worlds, cameras, moving)
+        return self.studio, Moving(self.arms.joint_pos(), slot_pose, self.arms.link_poses(self.studio.links))
 
     def poses(self) -> list[Poses]:
         """Return the present poses of each world's items."""

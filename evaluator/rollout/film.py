@@ -34,8 +34,10 @@ from scenegen.parts.catalogue import Catalogue
 from scenegen.pool import end_with_parent, one_thread
 from scenegen.scenario import Camera, Scenario
 
-RATE_HZ = 12.5
-"""Pictures a second: each takes about half a second of one processor."""
+RATE_HZ = 10.0
+"""Pictures a second: each takes most of a second of one processor."""
+KEPT = 2
+"""Results of each kind that are kept: nothing stays as it was but what the last picture showed."""
 CAPTION_PX = 24
 """Height of the line below the picture."""
 
@@ -87,7 +89,7 @@ class FilmMaker:
 
     @cached_property
     def _photographer(self) -> Photographer:
-        return Photographer(self.cell, self.parts, robot=robot_picture(self.cell))
+        return Photographer(self.cell, self.parts, robot=robot_picture(self.cell), keep=KEPT)
 
     @cached_property
     def _camera(self) -> Camera:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any, Protocol
 
 from scenegen.imaging.ambient import open_shares
 from scenegen.imaging.blockers import Blockers, Placed
+from scenegen.imaging.blur import blurred
 from scenegen.imaging.card_shadow import card_lit_share
 from scenegen.imaging.gbuffer import GBuffer, Vector
 from scenegen.imaging.light_set import Ambient, AreaLight, Card, LightSet, SurfaceSet
@@ -65,13 +66,12 @@ class BatchCamera:
     """
 
     def __init__(self, *, xp: Any, fuse: Fuse | None = None) -> None:
+        self._xp = xp
         fused = fuse or _plain
         self._open = fused(lambda gbuffer: open_shares(gbuffer, xp=xp))
         self._ambient = fused(lambda *given: surroundings(*given, xp=xp))
         self._light = fused(lambda *given: with_light(*given, xp=xp))
         self._expose = fused(lambda *given: expose_with(*given, xp=xp))
-        # Each batch sums other shifts: compiled, every one of them would take a minute.
-        self._expose_blurred: Step = lambda *given: expose_with(*given, xp=xp)
         self._develop = fused(lambda *given: develop_with(*given, xp=xp))
         self._map = fused(lambda *given, size_px: raster_shadow_map(*given, xp=xp, size_px=size_px), varying=True)
 
@@ -108,8 +108,9 @@ class BatchCamera:
             batch: The worlds.
             sensors: One an image, or one for all (`photo.sensor_set`).
         """
-        step = self._expose_blurred if sensors.blurs else self._expose
-        return step(self.radiance(batch), sensors)
+        # Each batch sums shifts of its own: compiled, every one of them would take a minute.
+        light = blurred(self.radiance(batch), sensors.blurs, xp=self._xp)
+        return self._expose(light, replace(sensors, blurs=()))
 
     def photos(self, batch: Batch, sensors: SensorSet, words: Words) -> Any:
         """Return photos: sRGB as whole numbers of 8 bits, shape [b, h, w, 3].

@@ -9,7 +9,7 @@ from scenegen.cell import Cell
 from scenegen.imaging.exposure import Gain, nominal_gain
 from scenegen.imaging.photo import photo
 from scenegen.imaging.render import Image, enlarged
-from scenegen.imaging.renderer import Renderer
+from scenegen.imaging.renderer import KEPT, Renderer
 from scenegen.imaging.robot_shape import Posture, RobotShape
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Camera, Cameras, CameraSensor, Scenario
@@ -22,14 +22,15 @@ class Photographer:
         cell: The cell.
         parts: Its parts.
         robot: Its robot, for photos in which it is seen: those of a given posture.
+        keep: How many results of each kind are kept; few suffice where every photo shows another moment.
 
     Example:
         >>> photographer = Photographer(cell, parts)  # doctest: +SKIP
         >>> image = photographer.picture(scenario, scenario.cameras.cameras[0])  # doctest: +SKIP
     """
 
-    def __init__(self, cell: Cell, parts: Catalogue, *, robot: RobotShape | None = None) -> None:
-        self._renderer = Renderer(cell, parts, robot=robot)
+    def __init__(self, cell: Cell, parts: Catalogue, *, robot: RobotShape | None = None, keep: int = KEPT) -> None:
+        self._renderer = Renderer(cell, parts, robot=robot, keep=keep)
         self._nominal = nominal_gain(cell)
 
     def radiance(

@@ -50,14 +50,15 @@ class Renderer:
         cell: The cell.
         parts: Its parts.
         robot: Its robot, for pictures in which it is seen: those of a given posture.
+        keep: How many results of each kind are kept.
 
     Example:
         >>> renderer = Renderer(cell, parts)  # doctest: +SKIP
         >>> image = renderer.radiance(scenario, "overhead")  # doctest: +SKIP
     """
 
-    def __init__(self, cell: Cell, parts: Catalogue, *, robot: RobotShape | None = None) -> None:
-        self.cell, self.parts = cell, parts
+    def __init__(self, cell: Cell, parts: Catalogue, *, robot: RobotShape | None = None, keep: int = KEPT) -> None:
+        self.cell, self.parts, self._keep = cell, parts, keep
         self.viewer = Viewer(cell, parts, robot=robot)
         self._caster = GBufferCaster(self.viewer, cell)
         self._kept: dict[str, Kept] = {}
@@ -103,7 +104,7 @@ class Renderer:
 
     def once[T](self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
         """Return what is kept under a key, or make it; of each kind the latest used are kept."""
-        return self._kept.setdefault(kind, Kept(KEPT)).get(key, make)
+        return self._kept.setdefault(kind, Kept(self._keep)).get(key, make)
 
 
 class _Shot:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenegen.imaging.exposure import MID_GREY
-from scenegen.imaging.noise import noise_seed, noise_variance, normals, seed_words
+from scenegen.imaging.noise import at_frames, noise_seed, noise_variance, normals, seed_words
 
 torch.set_num_threads(1)
 
@@ -71,3 +71,17 @@ def test_the_dark_is_not_free_of_noise_and_light_improves_the_ratio():
     assert variance[0] > 0
     assert (np.diff(variance) > 0).all()
     assert (np.diff(levels**2 / variance) > 0).all()
+
+
+def test_frames_have_noise_of_their_own_and_the_first_keeps_its_seed():
+    seeds = [noise_seed("scene", "overhead"), noise_seed("other", "overhead")]
+    found = {}
+    for xp in (np, torch):
+        like = xp.zeros((2, 1), dtype=xp.float32)
+        words = seed_words(seeds, like=like, xp=xp)
+        frames = [xp.asarray([[k], [k]], dtype=xp.int64) for k in (0, 1, 2)]
+        found[xp] = [normals(20_000, at_frames(words, one, xp=xp), like=like, xp=xp) for one in frames]
+        assert (np.asarray(found[xp][0]) == np.asarray(normals(20_000, words, like=like, xp=xp))).all()
+    assert all((np.asarray(a) == np.asarray(b)).all() for a, b in zip(found[np], found[torch], strict=True))
+    for a, b in ((0, 1), (1, 2), (0, 2)):
+        assert abs(np.corrcoef(found[np][a][0], found[np][b][0])[0, 1]) < 0.03

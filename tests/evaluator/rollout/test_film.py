@@ -1,0 +1,106 @@
+"""Videos of episodes: drawn from what was recorded, H.264, whole or not there."""
+
+import dataclasses
+import importlib.util
+
+import numpy as np
+import pytest
+
+from evaluator.rollout.film import CAPTION_PX, RATE_HZ, FilmMaker, Films
+from scenegen.errors import MissingExtra
+from scenegen.imaging.presentation import SIZE_PX
+
+WIDTH, HEIGHT = SIZE_PX
+SECONDS = 0.2
+
+
+@pytest.fixture(scope="module")
+def video():
+    """The module that writes videos."""
+    pytest.importorskip("av", reason="needs the extra isaac")
+    return importlib.import_module("evaluator.rollout.video")
+
+
+@pytest.fixture
+def finished(play, scenes):
+    """The beginning of an episode."""
+    (one,) = play("random", scenes[:1]).values()
+    return cut(one, SECONDS)
+
+
+def cut(finished, seconds):
+    recorded = finished.recorded
+    kept = recorded.time_s <= seconds + 1e-9
+    arrays = {name: values[kept] for name, values in recorded.arrays.items()}
+    return dataclasses.replace(
+        finished, recorded=dataclasses.replace(recorded, time_s=recorded.time_s[kept], arrays=arrays)
+    )
+
+
+def spoiled(finished, sample):
+    arrays = dict(finished.recorded.arrays)
+    arrays["item_pose"] = arrays["item_pose"].copy()
+    arrays["item_pose"][sample:] = np.nan
+    return dataclasses.replace(finished.recorded, arrays=arrays)
+
+
+def decoded(path):
+    av = pytest.importorskip("av", reason="needs the extra isaac")
+    with av.open(str(path)) as container:
+        stream = container.streams.video[0]
+        facts = (stream.codec_context.name, stream.codec_context.pix_fmt, float(stream.average_rate))
+        return facts, [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+
+
+def test_pictures_come_back_from_h264(video, tmp_path):
+    y, x = np.mgrid[:48, :64]
+    frames = [np.stack([4 * x, 5 * y, 0 * x + 20 * k], axis=-1).astype(np.uint8) for k in range(5)]
+    path = video.write_video(iter(frames), tmp_path / "a.mp4", rate_hz=12.5)
+    facts, found = decoded(path)
+    assert facts == ("h264", "yuv420p", 12.5)
+    assert len(found) == len(frames)
+    for ours, theirs in zip(found, frames, strict=True):
+        assert np.abs(ours.astype(int) - theirs).mean() < 6
+
+
+def test_a_video_appears_whole_or_not_at_all(video, tmp_path):
+    def broken():
+        yield np.zeros((16, 16, 3), np.uint8)
+        raise OSError("no more")
+
+    with pytest.raises(OSError, match="no more"):
+        video.write_video(broken(), tmp_path / "a.mp4", rate_hz=10)
+    with pytest.raises(ValueError, match="a video without pictures"):
+        video.write_video(iter(()), tmp_path / "a.mp4", rate_hz=10)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pictures_follow_the_episode_up_to_where_numbers_end(small, catalogue, finished):
+    maker = FilmMaker(small, catalogue)
+    frames = list(maker.frames(finished.scenario, finished.recorded))
+    assert len(frames) == round(SECONDS * RATE_HZ) + 1
+    assert all(frame.shape == (HEIGHT + CAPTION_PX, WIDTH, 3) for frame in frames)
+    assert (frames[0][:HEIGHT] != frames[-1][:HEIGHT]).any()
+    assert len(list(maker.frames(finished.scenario, spoiled(finished, 5)))) == 2
+
+
+def test_the_first_episodes_are_filmed_beside_the_rollout(video, small, catalogue, finished, tmp_path):
+    folder = tmp_path / "videos"
+    with Films(FilmMaker(small, catalogue), folder, 1) as films:
+        films.add(finished)
+        films.add(dataclasses.replace(finished, index=7))
+    films.add(finished)
+    (path,) = films.paths()
+    assert [path] == list(folder.iterdir())
+    assert path.name == f"{finished.scenario.id[:12]}-{finished.index}.mp4"
+    assert len(decoded(path)[1]) == round(SECONDS * RATE_HZ) + 1
+
+
+def test_without_films_there_is_no_folder_and_without_pyav_a_reason(small, catalogue, finished, tmp_path, monkeypatch):
+    with Films(FilmMaker(small, catalogue), tmp_path / "videos", 0) as films:
+        films.add(finished)
+    assert films.paths() == []
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"^Writing videos needs the extra 'isaac' - run: pip install"):
+        Films(FilmMaker(small, catalogue), tmp_path, 1)
