@@ -53,6 +53,46 @@ class Settled:
     seconds: float
     """Simulated time until rest or the time limit [s]."""
 
+    @classmethod
+    def at(
+        cls, layout: Layout, poses: Sequence[Pose], *, speed_m_s: float, penetration_m: float, seconds: float
+    ) -> Settled:
+        """Compare where items started with where they came to rest.
+
+        Args:
+            layout: Where they started.
+            poses: Where they rest, in layout order.
+            speed_m_s: Largest speed at the end [m/s].
+            penetration_m: Deepest contact at the end [m].
+            seconds: Simulated time [s].
+        """
+        moved, turned = _movement([item.pose_to_world for item in layout.items], poses)
+        items = tuple(item.replaced(pose_to_world=pose) for item, pose in zip(layout.items, poses, strict=True))
+        names = [item.name for item in items]
+        return cls(
+            layout=layout.replaced(items=items),
+            drift_m=dict(zip(names, moved.tolist(), strict=True)),
+            rotation_rad=dict(zip(names, turned.tolist(), strict=True)),
+            speed_m_s=speed_m_s,
+            penetration_m=penetration_m,
+            finite=True,
+            seconds=seconds,
+        )
+
+    @classmethod
+    def diverged(cls, layout: Layout, seconds: float) -> Settled:
+        """Say that a layout's simulation diverged after some time [s]."""
+        infinite = {item.name: float("inf") for item in layout.items}
+        return cls(
+            layout=layout,
+            drift_m=infinite,
+            rotation_rad=dict(infinite),
+            speed_m_s=float("inf"),
+            penetration_m=float("inf"),
+            finite=False,
+            seconds=seconds,
+        )
+
 
 class Settler:
     """One compiled model of a cell's inventory, into which any layout of the cell can be loaded.
@@ -71,6 +111,11 @@ class Settler:
         self._creep = Creep(self._scene)
         self._radius_m = np.array([parts[part].radius_m for part in self._scene.slots.values()])
 
+    @property
+    def engine(self) -> str:
+        """The simulator and its version."""
+        return f"mujoco {mujoco.__version__}"
+
     def settle(self, layout: Layout, matter: Matter, *, limit_s: float = 2.0, nudge: bool = True) -> Settled:
         """Simulate until everything rests.
 
@@ -88,17 +133,12 @@ class Settler:
         scene.load(layout, matter)
         finite, seconds = self._run(scene.rows(layout), limit_s, nudge=nudge)
         if not finite:
-            return _diverged(layout, seconds)
-        poses, names = scene.poses(layout), [item.name for item in layout.items]
-        moved, turned = _movement([item.pose_to_world for item in layout.items], poses)
-        items = tuple(item.replaced(pose_to_world=pose) for item, pose in zip(layout.items, poses, strict=True))
-        return Settled(
-            layout=layout.replaced(items=items),
-            drift_m=dict(zip(names, moved.tolist(), strict=True)),
-            rotation_rad=dict(zip(names, turned.tolist(), strict=True)),
+            return Settled.diverged(layout, seconds)
+        return Settled.at(
+            layout,
+            scene.poses(layout),
             speed_m_s=self._speed(scene.rows(layout)),
             penetration_m=self._balance.penetration(),
-            finite=True,
             seconds=seconds,
         )
 
@@ -179,16 +219,3 @@ def _movement(starts: Sequence[Pose], ends: Sequence[Pose]) -> tuple[Array, Arra
     before = np.array([(*pose.position_m, *pose.quat_xyzw) for pose in starts]).reshape(-1, 7)
     after = np.array([(*pose.position_m, *pose.quat_xyzw) for pose in ends]).reshape(-1, 7)
     return np.linalg.norm(after[:, :3] - before[:, :3], axis=1), angle_between(before[:, 3:], after[:, 3:])
-
-
-def _diverged(layout: Layout, seconds: float) -> Settled:
-    infinite = {item.name: float("inf") for item in layout.items}
-    return Settled(
-        layout=layout,
-        drift_m=infinite,
-        rotation_rad=dict(infinite),
-        speed_m_s=float("inf"),
-        penetration_m=float("inf"),
-        finite=False,
-        seconds=seconds,
-    )
