@@ -22,7 +22,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "scenegen.parts", "scenegen.axes", "scenegen.usd", "scenegen.imaging", "scenegen.vlm", "scenegen.physics",
         "scenegen.cells", "scenegen.robot", "scenegen.nominal", "scenegen.place", "scenegen.footprint",
         "scenegen.board", "scenegen.posed", "scenegen.design", "scenegen.base", "scenegen.wording",
-        "scenegen.streams", "scenegen.pool", "scenegen.expand", "scenegen.doctor", "prompts",
+        "scenegen.streams", "scenegen.pool", "scenegen.side_by_side", "scenegen.expand", "scenegen.doctor", "prompts",
     ),
     "checking": ("validators", "library"),
     "judging": ("evaluator",),
@@ -38,6 +38,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "isaaclab_newton": ("evaluator.isaac",),
     "newton": ("evaluator.isaac",),
     "warp": ("evaluator.isaac",),
+    "mujoco_warp": ("evaluator.isaac",),
     "torch": ("evaluator.isaac",),
     "openai": ("scenegen.vlm",),
     "transformers": ("scenegen.vlm",),
@@ -58,7 +59,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
 
 NOT_AT_START = (
     "pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp",
-    "lance", "duckdb", "mitsuba", "msgpack", "websockets", "zmq",
+    "mujoco_warp",     "lance", "duckdb", "mitsuba", "msgpack", "websockets", "zmq",
 )  # fmt: skip
 """What neither `import scenegen` nor `scenegen --help` may load."""
 

@@ -1,9 +1,9 @@
 """Depths and normals of MuJoCo-Warp's contacts between flat faces, as MuJoCo itself has them.
 
-Where two faces touch, MuJoCo-Warp 3.12 gives all contacts of the pair the depth of the deepest one, takes the normal from
-the difference of two nearby points, and stops clipping faces at a tilt of 0.0016 rad. A part that lies a little tilted is
-then not turned back: stacked parts tremble, and creep by a millimetre a second. MuJoCo measures each contact's depth
-below the face. Measured on stacked fasteners: with both mended, contacts agree to a few nanometres, and nothing creeps.
+Where two faces touch, MuJoCo-Warp 3.12 gives all contacts of the pair the depth of the deepest one, takes the normal
+from the difference of two nearby points, and stops clipping faces at a tilt of 0.0016 rad. A part that lies a little
+tilted is then not turned back: stacked parts tremble, and creep by a millimetre a second. MuJoCo measures the depth of
+each contact below the face. Measured on stacked fasteners: once mended, depths agree to nanometres, and nothing creeps.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ from scenegen.physics.scene_rows import FIXTURE_NUMBERS, SLOT_NUMBERS, SceneRows
 from scenegen.physics.settle import GOLDEN_ANGLE_RAD, LARGEST, NUDGE_DIRECTIONS_RAD, NUDGE_M_S, STEPS_AT_ONCE
 
 CONTACTS_PER_SLOT = 24
-"""Room for contacts in a world, for each slot of the cell; thirty parts of which some are stacked have about 15 each."""
-ROWS_PER_CONTACT = 3
-"""Rows of the constraint solver that a contact with friction takes."""
+"""Room for contacts in all worlds together, for each slot of each world; fasteners, some of them stacked, take 20."""
+ROWS_PER_SLOT = 120
+"""Room in each world for rows of the constraint solver, of which a contact takes three, for each slot."""
 
 LOST = (
     OverflowType.NEFC
@@ -67,12 +67,11 @@ class SettleWorlds:
 
     def _build(self, rows: SceneRows) -> None:
         model, count, slots = rows.model, self.count, self._slots
-        contacts = CONTACTS_PER_SLOT * slots
         self._m = mjw.put_model(model, batch_sizes=dict.fromkeys(PER_WORLD, count))
         self._m.opt.warn_overflow = False
         mend_contacts(self._m)
         self._m.stat.meaninertia = wp.ones(count, dtype=float)
-        self._d = mjw.make_data(model, nworld=count, nconmax=contacts, njmax=ROWS_PER_CONTACT * contacts)
+        self._d = mjw.make_data(model, nworld=count, nconmax=CONTACTS_PER_SLOT * slots, njmax=ROWS_PER_SLOT * slots)
         self._slot_bodies = _ints(rows.slot_bodies)
         self._first_geoms = _ints(model.body_geomadr[rows.slot_bodies])
         self._geom_counts = _ints(model.body_geomnum[rows.slot_bodies])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from importlib.metadata import version
 
 import numpy as np
 import warp as wp
 
+from evaluator.isaac.engine import warp_engine
 from evaluator.isaac.settle_turns import Ends, SettleTurns
 from evaluator.isaac.settle_worlds import SettleWorlds
 from scenegen.cell import Cell
@@ -16,7 +16,7 @@ from scenegen.errors import InvalidOption, SceneGenError
 from scenegen.geometry import Array, Pose
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.scene_rows import SceneRows
-from scenegen.physics.settle import Settled, Settler
+from scenegen.physics.settle import STEPS_AT_ONCE, Settled, Settler
 from scenegen.physics.settling import SettleAnswer, SettleRequest
 from scenegen.scenario import Layout, Matter
 
@@ -59,7 +59,9 @@ class WarpSettler:
         0.0004
     """
 
-    def __init__(self, cell: Cell, parts: Catalogue, *, device: str, worlds: int, settler: Settler | None = None) -> None:
+    def __init__(
+        self, cell: Cell, parts: Catalogue, *, device: str, worlds: int, settler: Settler | None = None
+    ) -> None:
         """Build the worlds.
 
         Args:
@@ -88,14 +90,15 @@ class WarpSettler:
         self._device = device
         self.settled = 0
         """Scenes that were settled."""
+        self.steps = 0
+        """Physics steps that all worlds took together, busy or not."""
         self.overflowed = 0
         """Those of them in which contacts were lost, so that `Settler` settled them instead."""
 
     @property
     def engine(self) -> str:
         """The simulators and their versions."""
-        kind = self._device.partition(":")[0]
-        return f"mujoco-warp {version('mujoco-warp')} on {kind}, {self._settler.engine} where contacts overflow"
+        return warp_engine(self._device)
 
     def settle(self, layout: Layout, matter: Matter, *, limit_s: float = 2.0, nudge: bool = True) -> Settled:
         """Settle one scene; see `Settler.settle`."""
@@ -122,6 +125,7 @@ class WarpSettler:
         self._fill()
         if self._open:
             self._worlds.step()
+            self.steps += STEPS_AT_ONCE * self._worlds.count
         # While a GPU steps, the processor writes the next scenes and the last answers.
         self._pack(self._worlds.count)
         answers, self._answers = self._answers, []
@@ -130,6 +134,12 @@ class WarpSettler:
         if self._open:
             self._decide()
         return answers
+
+    def forget(self) -> None:
+        """Drop all requests that are open; see `SettlesMany.forget`."""
+        for some in (self._waiting, self._packed, self._open, self._answers, self._ended):
+            some.clear()
+        self._turns.drop(np.arange(self._worlds.count))
 
     def _pack(self, most: int) -> None:
         """Write scenes that wait as rows, until so many are ready."""
@@ -173,9 +183,7 @@ class WarpSettler:
         self.settled += 1
         if ends is None:
             self.overflowed += 1
-            settled = self._settler.settle(
-                request.layout, request.matter, limit_s=request.limit_s, nudge=request.nudge
-            )
+            settled = self._settler.settle(request.layout, request.matter, limit_s=request.limit_s, nudge=request.nudge)
         elif not ends.finite[i]:
             settled = Settled.diverged(request.layout, float(ends.seconds[i]))
         else:

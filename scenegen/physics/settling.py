@@ -52,3 +52,7 @@ class SettlesMany(Settles, Protocol):
     def advance(self) -> list[tuple[int, SettleAnswer]]:
         """Simulate a little; return the tickets and answers of what has come to rest meanwhile."""
         ...
+
+    def forget(self) -> None:
+        """Drop all requests that are open."""
+        ...
