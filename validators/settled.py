@@ -73,7 +73,7 @@ def _findings(scenario: Scenario, settled: Settled, limits: Limits) -> Iterator[
 
 SETTLED = Check(
     name="settled",
-    version=2,
+    version=3,
     tier=Tier.PHYSICS,
     depends=frozenset({Facet.LAYOUT, Facet.MATTER}),
     doc=(

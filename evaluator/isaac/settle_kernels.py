@@ -27,9 +27,13 @@ wp.set_module_options({"enable_backward": False})
 
 
 @wp.func
-def _quat_up(w: float, x: float, y: float, z: float) -> wp.vec3:
-    """The world's vertical in the body's frame: the third row of its rotation matrix."""
-    return wp.vec3(2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))
+def _matrix(w: float, x: float, y: float, z: float) -> wp.mat33:
+    """Rotation matrix of a unit quaternion."""
+    return wp.mat33(
+        1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
+        2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x),
+        2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y),
+    )  # fmt: skip
 
 
 @wp.kernel
@@ -83,16 +87,28 @@ def load_fixtures(
     rows: wp.array2d[float],
     worlds: wp.array[int],
     bodies: wp.array[int],
+    first_geoms: wp.array[int],
+    geom_counts: wp.array[int],
     first: int,
     numbers: int,
+    boxes: wp.array2d[wp.vec3],
     place: wp.array2d[wp.vec3],
     turn: wp.array2d[wp.quat],
+    box_places: wp.array2d[wp.vec3],
+    box_turns: wp.array2d[wp.mat33],
 ):
     """Write the fixtures of some scenes into their worlds; threads: scenes × fixtures."""
     scene, fixture = wp.tid()
     world, body, at = worlds[scene], bodies[fixture], first + fixture * numbers
-    place[world, body] = wp.vec3(rows[scene, at], rows[scene, at + 1], rows[scene, at + 2])
-    turn[world, body] = wp.quat(rows[scene, at + 3], rows[scene, at + 4], rows[scene, at + 5], rows[scene, at + 6])
+    origin = wp.vec3(rows[scene, at], rows[scene, at + 1], rows[scene, at + 2])
+    w, x, y, z = rows[scene, at + 3], rows[scene, at + 4], rows[scene, at + 5], rows[scene, at + 6]
+    place[world, body] = origin
+    turn[world, body] = wp.quat(w, x, y, z)
+    # MuJoCo-Warp places what is fixed only once, when its data are made. The boxes stand straight in their fixture.
+    matrix = _matrix(w, x, y, z)
+    for geom in range(first_geoms[fixture], first_geoms[fixture] + geom_counts[fixture]):
+        box_places[world, geom] = origin + matrix @ boxes[0, geom]
+        box_turns[world, geom] = matrix
 
 
 @wp.kernel
@@ -206,7 +222,8 @@ def measure_slots(
     chord = wp.min(wp.length(now - before), wp.length(now + before))
     turn = 4.0 * wp.asin(wp.min(0.5 * chord, 1.0))
     wp.atomic_max(facts, world, MOVED, wp.max(wp.length(shift), turn * radius[slot]))
-    up = _quat_up(now[0], now[1], now[2], now[3])
+    # The world's vertical in the part's frame.
+    up = wp.transpose(_matrix(now[0], now[1], now[2], now[3])) @ wp.vec3(0.0, 0.0, 1.0)
     best = float(-1.0)
     for i in range(ups.shape[1]):
         best = wp.max(best, wp.dot(ups[slot, i], up))

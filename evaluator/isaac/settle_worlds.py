@@ -75,7 +75,11 @@ class SettleWorlds:
         self._slot_bodies = _ints(rows.slot_bodies)
         self._first_geoms = _ints(model.body_geomadr[rows.slot_bodies])
         self._geom_counts = _ints(model.body_geomnum[rows.slot_bodies])
-        self._fixture_bodies = _ints(rows.fixture_bodies)
+        self._fixture_lists = [
+            _ints(rows.fixture_bodies),
+            _ints(model.body_geomadr[rows.fixture_bodies]),
+            _ints(model.body_geomnum[rows.fixture_bodies]),
+        ]
         slot_of = {int(body): slot for slot, body in enumerate(rows.slot_bodies)}
         self._geom_slots = _ints([slot_of.get(int(body), -1) for body in model.geom_bodyid])
         self._floors = _ints(rows.floors)
@@ -110,9 +114,10 @@ class SettleWorlds:
             ]  # fmt: skip
             lists = [self._slot_bodies, self._first_geoms, self._geom_counts]
             wp.launch(kernels.load_slots, (scenes, slots), [given, where, *lists, SLOT_NUMBERS], of_slots)
-            fixtures = [self._fixture_bodies, SLOT_NUMBERS * slots, FIXTURE_NUMBERS]
-            shape = (scenes, len(self._fixture_bodies))
-            wp.launch(kernels.load_fixtures, shape, [given, where, *fixtures], [m.body_pos, m.body_quat])
+            numbers = [SLOT_NUMBERS * slots, FIXTURE_NUMBERS, m.geom_pos]
+            of_fixtures = [m.body_pos, m.body_quat, d.geom_xpos, d.geom_xmat]
+            shape = (scenes, len(self._rows.fixture_bodies))
+            wp.launch(kernels.load_fixtures, shape, [given, where, *self._fixture_lists, *numbers], of_fixtures)
             of_worlds = [m.stat.meaninertia, d.time, self._quiet, d.overflow]
             wp.launch(kernels.load_worlds, scenes, [given, where, rows.shape[1] - 1], of_worlds)
 

@@ -124,9 +124,17 @@ class SceneModel:
         for slot in changed:
             self._write_slot(slot, wanted[slot])
         if changed:
-            # Inverse weights, which scale the contacts' compliance, follow from the masses.
-            mujoco.mj_setConst(self.model, self.data)
+            self._derive()
         self._written = wanted
+
+    def _derive(self) -> None:
+        """Compute what follows from the masses: inverse weights, which scale the contacts' compliance."""
+        model, sleep = self.model, int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+        flags = model.opt.enableflags
+        # Of what sleeps since the last scene, MuJoCo would keep the old ones.
+        model.opt.enableflags = flags & ~sleep
+        mujoco.mj_setConst(model, self.data)
+        model.opt.enableflags = flags
 
     def _write_slot(self, slot: str, matter: ItemMatter) -> None:
         model, body = self.model, self._body[slot]
