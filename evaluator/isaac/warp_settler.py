@@ -13,7 +13,7 @@ from evaluator.isaac.settle_turns import Ends, SettleTurns
 from evaluator.isaac.settle_worlds import SettleWorlds
 from scenegen.cell import Cell
 from scenegen.errors import InvalidOption, SceneGenError
-from scenegen.geometry import Array, Pose
+from scenegen.geometry import Array
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.scene_rows import SceneRows
 from scenegen.physics.settle import STEPS_AT_ONCE, Settled, Settler
@@ -187,10 +187,11 @@ class WarpSettler:
         elif not ends.finite[i]:
             settled = Settled.diverged(request.layout, float(ends.seconds[i]))
         else:
-            places = ended.poses[self._rows.slots_of(request.layout)]
+            places = ended.poses[self._rows.slots_of(request.layout)][:, [0, 1, 2, 4, 5, 6, 3]]
+            places[:, 3:] /= np.linalg.norm(places[:, 3:], axis=1, keepdims=True)
             settled = Settled.at(
                 request.layout,
-                [Pose.of(place[:3], place[[4, 5, 6, 3]]) for place in places],
+                places,
                 speed_m_s=float(ends.speed_m_s[i]),
                 penetration_m=float(ends.penetration_m[i]),
                 seconds=float(ends.seconds[i]),

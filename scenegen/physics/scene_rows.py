@@ -51,6 +51,7 @@ class SceneRows:
         """Radius of each slot's part [m], shape [slots]."""
         self.stable_ups = _padded([stable_directions(self._scene, slot) for slot in self._scene.slots])
         """Verticals in the part's frame of each slot's stable poses, shape [slots, poses, 3]; the last one repeats."""
+        self._parked = model.qpos0.reshape(-1, 7).copy()
         self._first_geoms = model.body_geomadr[self.slot_bodies]
 
     @property
@@ -81,15 +82,16 @@ class SceneRows:
             UnknownName: An item is no slot of the cell, or a fixture or an item's matter is missing.
             InvalidRecord: An item holds another part than its slot, or its matter is not a positive finite number.
         """
-        self._scene.load(layout, matter)
+        items = self._scene.write(layout, matter)
         model, bodies = self.model, self.slot_bodies
-        present = np.zeros(len(bodies))
-        present[self.slots_of(layout)] = 1.0
-        qpos = self._scene.data.qpos.reshape(-1, 7)
+        poses, present = self._parked.copy(), np.zeros(len(bodies))
+        places = [(*item.pose_to_world.position_m, *item.pose_to_world.quat_xyzw) for item in layout.items]
+        poses[items] = np.array(places).reshape(-1, 7)[:, [0, 1, 2, 6, 3, 4, 5]]
+        poses[:, :3] -= self.origin_m
+        present[items] = 1.0
         slots = np.column_stack(
             [
-                qpos[:, :3] - self.origin_m,
-                qpos[:, 3:],
+                poses,
                 model.body_mass[bodies],
                 model.body_inertia[bodies],
                 model.body_ipos[bodies],

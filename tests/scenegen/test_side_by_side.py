@@ -3,6 +3,7 @@
 from collections import deque
 from functools import partial
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,7 +46,7 @@ class Slow:
 def answer(limit_s):
     if limit_s == 9:
         return UnknownName("slot", "nine", ["one"])
-    return Settled.at(EMPTY[0], [], speed_m_s=0.0, penetration_m=0.0, seconds=limit_s)
+    return Settled.at(EMPTY[0], np.zeros((0, 7)), speed_m_s=0.0, penetration_m=0.0, seconds=limit_s)
 
 
 def asks(together, limits):
