@@ -58,7 +58,7 @@ class Settled:
     @cached_property
     def layout(self) -> Layout:
         """The same items at their rest poses."""
-        poses = [Pose(position_m=rest[:3], quat_xyzw=rest[3:]) for rest in self.rests]
+        poses = [Pose(position_m=(x, y, z), quat_xyzw=(i, j, k, w)) for x, y, z, i, j, k, w in self.rests]
         pairs = zip(self.start.items, poses, strict=True)
         return self.start.replaced(items=tuple(item.replaced(pose_to_world=pose) for item, pose in pairs))
 
