@@ -18,13 +18,13 @@ from scenegen.streams import stream
 
 BOX_MM = 60.0
 FASTENERS = ("hex_bolt_m6x20", "hex_bolt_m8x20", "hex_nut_m6", "hex_nut_m8")
-NAMES = {10: "ten", 30: "thirty"}
+NAMES = {10: "ten", 12: "twelve", 30: "thirty"}
 LIMIT = "Not with 60 parts: a layout holds at most 32 items, and a cell's inventory as many."
 """What the records refuse, for the results of benchmarks that would otherwise go further."""
 
 
 def fastener_text(count: int) -> str:
-    """Return the `fasteners` cell with ten or thirty targets in every scene, as YAML."""
+    """Return the `fasteners` cell with ten, twelve or thirty targets in every scene, as YAML."""
     data = yaml.safe_load(builtin_text("fasteners"))
     data["name"] = NAMES[count]
     # As even as can be: bolts and nuts of the smaller size are one more.

@@ -11,6 +11,7 @@ SceneGenError
 ├── UnreadableStage    (ValueError)   a USD scene that cannot be read as a scenario
 ├── UnsafeStage        (ValueError)   a USD file that breaks the rules for untrusted input
 ├── ContactOverflow    (RuntimeError) more contacts arose than a simulator's buffers hold
+├── OutOfMemory        (RuntimeError) no memory for even one world of a simulator
 ├── PolicyError        (RuntimeError) a policy gave no usable answer
 ├── LibraryError       (OSError)      a library cannot be read or written
 └── MissingExtra       (ImportError)  an optional dependency is not installed
@@ -157,7 +158,7 @@ class ContactOverflow(SceneGenError, RuntimeError):
         )
 
 
-class OutOfMemory(SceneGenError, MemoryError):
+class OutOfMemory(SceneGenError, RuntimeError):
     """There is no memory for even one world."""
 
     def __init__(self, detail: str) -> None:

@@ -90,9 +90,17 @@ class Outcome:
 class Expander:
     """Makes the scenes of one expansion, index by index, remembering the last bases."""
 
-    def __init__(self, expansion: Expansion, session: Session) -> None:
+    def __init__(self, expansion: Expansion, session: Session, *, remembers: int = 8) -> None:
+        """Prepare.
+
+        Args:
+            expansion: What to make.
+            session: What to make it with.
+            remembers: How many bases are remembered.
+        """
         self.expansion = expansion
         self.session = session
+        self._remembers = remembers
         self._bases: dict[int, tuple[Made | None, Counter[str]]] = {}
 
     def make(self, index: int) -> Outcome:
@@ -108,6 +116,14 @@ class Expander:
                 return Outcome(index, made, base, rejected)
         return Outcome(index, None, base, rejected)
 
+    def base_of(self, index: int) -> int:
+        """Return the number of an index's base."""
+        return self._base_index(index, self._ordered(self.expansion.level_design.row(index)))
+
+    def prepare(self, base: int) -> None:
+        """Make a base, so that it is remembered when its variants are made."""
+        self._base(base)
+
     def _ordered(self, setting: tuple[tuple[str, int], ...]) -> tuple[tuple[Axis, int], ...]:
         """Put axes that move items first, so that those after them see the final layout."""
         pairs = [(self.session.axes[name], level) for name, level in setting if level > 0]
@@ -119,9 +135,10 @@ class Expander:
 
     def _base(self, index: int) -> tuple[Made | None, Counter[str]]:
         if index not in self._bases:
-            if len(self._bases) >= 8:
+            made = self._make_base(index)
+            if len(self._bases) >= self._remembers:
                 self._bases.pop(next(iter(self._bases)))
-            self._bases[index] = self._make_base(index)
+            self._bases[index] = made
         return self._bases[index]
 
     def _make_base(self, index: int) -> tuple[Made | None, Counter[str]]:

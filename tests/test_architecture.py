@@ -22,7 +22,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "scenegen.parts", "scenegen.axes", "scenegen.usd", "scenegen.imaging", "scenegen.vlm", "scenegen.physics",
         "scenegen.cells", "scenegen.robot", "scenegen.nominal", "scenegen.place", "scenegen.footprint",
         "scenegen.board", "scenegen.posed", "scenegen.design", "scenegen.base", "scenegen.wording",
-        "scenegen.streams", "scenegen.pool", "scenegen.expand", "scenegen.doctor", "prompts",
+        "scenegen.streams", "scenegen.pool", "scenegen.side_by_side", "scenegen.expand", "scenegen.doctor", "prompts",
     ),
     "checking": ("validators", "library"),
     "judging": ("evaluator",),
@@ -38,6 +38,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "isaaclab_newton": ("evaluator.isaac",),
     "newton": ("evaluator.isaac",),
     "warp": ("evaluator.isaac",),
+    "mujoco_warp": ("evaluator.isaac",),
     "torch": ("evaluator.isaac", "evaluator.vision", "evaluator.policies.vision"),
     "safetensors": ("evaluator.vision",),
     "openai": ("scenegen.vlm",),
@@ -60,7 +61,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
 
 NOT_AT_START = (
     "av", "pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp",
-    "lance", "duckdb", "mitsuba", "msgpack", "websockets", "zmq", "safetensors",
+    "mujoco_warp", "lance", "duckdb", "mitsuba", "msgpack", "websockets", "zmq", "safetensors",
 )  # fmt: skip
 """What neither `import scenegen` nor `scenegen --help` may load."""
 

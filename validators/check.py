@@ -18,6 +18,7 @@ from scenegen.imaging.renderer import Renderer
 from scenegen.parts.catalogue import Catalogue
 from scenegen.physics.contacts import ContactFinder
 from scenegen.physics.settle import Settler
+from scenegen.physics.settling import Settles
 from scenegen.posed import Posed
 from scenegen.record import Record
 from scenegen.relations import bins_of, scene_graph
@@ -45,6 +46,14 @@ class CheckContext:
     metered: Metered
     """Measures what cameras see of the targets."""
     arm: Arm
+    judge: Settles | None = None
+    """Settles scenes for the check `settled`; without it `settler` does. What becomes part of a scene is always the
+    latter's."""
+
+    @property
+    def judging(self) -> Settles:
+        """What settles scenes for the check `settled`."""
+        return self.judge or self.settler
 
     @cached_property
     def for_axes(self) -> AxisContext:

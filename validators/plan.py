@@ -62,12 +62,17 @@ def all_checks() -> tuple[Check, ...]:
     return CHECKS
 
 
-def plan_of(checks: Iterable[Check]) -> CheckPlan:
-    """Write down checks with versions and limits, cheapest tier first, and the engine behind the physics."""
+def plan_of(checks: Iterable[Check], *, engine: str | None = None) -> CheckPlan:
+    """Write down checks with versions and limits, cheapest tier first, and the engine behind the physics.
+
+    Args:
+        checks: The checks.
+        engine: Simulators and versions behind the check `settled`; MuJoCo here without it.
+    """
     ordered = sorted(checks, key=lambda check: check.tier)
     return CheckPlan(
         checks=tuple(
             PlannedCheck(check=c.name, version=c.version, tier=c.tier, limits=dict(c.limits)) for c in ordered
         ),
-        engine=f"mujoco {version('mujoco')}",
+        engine=engine or f"mujoco {version('mujoco')}",
     )

@@ -66,7 +66,7 @@ class Checker:
         self.ctx = ctx
         given = [*checks, usd] if usd else list(checks)
         self.checks: tuple[Check, ...] = tuple(sorted(given, key=lambda check: check.tier))
-        self.plan: CheckPlan = plan_of(self.checks)
+        self.plan: CheckPlan = plan_of(self.checks, engine=ctx.judging.engine)
         self.profile = {check.name: CheckProfile() for check in self.checks}
         """What each check cost so far."""
         grouped = groupby(self.checks, key=lambda check: (check.tier, check.depends))

@@ -18,7 +18,7 @@ def _check_settled(scenario: Scenario, ctx: CheckContext, limits: Limits) -> Pro
     rests = _rests(scenario, ctx, limits)
     if rests and not is_audited(scenario, limits["audit_share"]):
         return Proof((), Basis.BY_CONSTRUCTION)
-    settled = ctx.settler.settle(scenario.layout, scenario.matter, limit_s=limits["limit_s"])
+    settled = ctx.judging.settle(scenario.layout, scenario.matter, limit_s=limits["limit_s"])
     found = tuple(_findings(scenario, settled, limits))
     if found and rests:
         sentence = f"the layout should rest by construction, but the simulation says: {found[0].sentence}"
@@ -73,7 +73,7 @@ def _findings(scenario: Scenario, settled: Settled, limits: Limits) -> Iterator[
 
 SETTLED = Check(
     name="settled",
-    version=2,
+    version=3,
     tier=Tier.PHYSICS,
     depends=frozenset({Facet.LAYOUT, Facet.MATTER}),
     doc=(

@@ -84,7 +84,7 @@ def simulate(scene: SceneModel, scenario: Scenario, seconds: float) -> bool:
     """Simulate for a fixed time and tell whether everything stays."""
     scene.load(scenario.layout, scenario.matter)
     mujoco.mj_step(scene.model, scene.data, nstep=round(seconds / scene.model.opt.timestep))
-    return stays(scenario, scene.poses(scenario.layout))
+    return stays(scenario, [Pose.of(place[:3], place[3:]) for place in scene.places(scenario.layout)])
 
 
 @cache

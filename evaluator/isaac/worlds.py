@@ -20,6 +20,7 @@ from mujoco_warp import OverflowType
 
 from evaluator.isaac.arms import Arms
 from evaluator.isaac.base_contact import filter_base_contact
+from evaluator.isaac.contact_depths import join_tilted_faces, mend_contacts
 from evaluator.isaac.prims import slot_prim
 from evaluator.isaac.robot_asset import RobotAsset
 from evaluator.isaac.scene_rows import RowMaker, SceneRows
@@ -73,6 +74,7 @@ def open_worlds(
             simulation = SimulationContext(SimulationCfg(dt=cell.physics.timestep_s, device=device, physics=physics))
             scene = InteractiveScene(scene_description)
             filter_base_contact(simulation)
+            join_tilted_faces()
             simulation.reset()
             scene.reset()
             studio = Studio(cell, parts, cameras, scene, robot=robot.usd) if cameras and robot is not None else None
@@ -108,6 +110,7 @@ class IsaacWorlds:
         self._rows = RowMaker(cell, parts)
         self._matter = SlotMatter(cell, parts)
         solver: Any = NewtonManager._solver
+        mend_contacts(solver.mjw_model)
         self._shaking = Shaking(solver, worlds=scene.num_envs, timestep_s=self._timestep_s)
         self._overflow = wp.to_torch(solver.mjw_data.overflow)
         self._scenarios: dict[int, Scenario] = {}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import chain, groupby
 from pathlib import Path
 
 import typer
@@ -13,11 +14,13 @@ from rich.table import Table
 
 from library.files import library_error
 from library.layers import Layers
+from library.row import Row
 from library.snapshot import Snapshot
 from library.versioned import VersionedLibrary
 from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
 from scenegen.cells.loader import BUILTIN, load_cell
+from scenegen.commands.device import DEVICE
 from scenegen.commands.exits import EXIT_FINDINGS
 from scenegen.commands.opened import open_version, split_version
 from scenegen.commands.recipe import Workshop, inventory_parts
@@ -48,6 +51,7 @@ def check(
     n: int = typer.Option(40, min=1, help="Scenes of the self-test."),
     seed: int = typer.Option(0, help="Seed of the self-test."),
     parts: Path = typer.Option(Path("parts"), help="Folder of your own parts."),
+    device: str = DEVICE,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Check a cell, a USD scene or a library; exit code 1 if anything was found."""
@@ -56,9 +60,9 @@ def check(
         return
     path = Path(what)
     if path.suffix in USD_SUFFIXES:
-        good = _check_scene(path, all_tiers=all_tiers, repair=repair, as_json=as_json)
+        good = _check_scene(path, all_tiers=all_tiers, repair=repair, device=device, as_json=as_json)
     elif path.is_dir() or Path(split_version(what)[0]).is_dir():
-        good = _check_library(*open_version(what), as_json=as_json)
+        good = _check_library(*open_version(what), device=device, as_json=as_json)
     elif what in BUILTIN or path.suffix in (".yaml", ".yml"):
         good = _check_cell(what, parts, as_json=as_json)
     else:
@@ -81,10 +85,11 @@ def _check_cell(name: str, parts: Path, *, as_json: bool) -> bool:
     return not findings
 
 
-def _check_scene(path: Path, *, all_tiers: bool, repair: bool, as_json: bool) -> bool:
+def _check_scene(path: Path, *, all_tiers: bool, repair: bool, device: str, as_json: bool) -> bool:
     with unpacked(path) as scene:
         scenario = read_scenario(scene)
-        workshop = Workshop.of(*read_cell_and_parts(scene, trusted=True), robots=library_root(scene) / CELLS)
+        read = read_cell_and_parts(scene, trusted=True)
+        workshop = Workshop.of(*read, robots=library_root(scene) / CELLS, device=device)
         verdict = workshop.checker.check(scenario, all_tiers=all_tiers)
     _print_verdict(str(path), verdict, as_json=as_json)
     if repair and not verdict.ok:
@@ -107,26 +112,62 @@ def _repair_scene(path: Path, scenario: Scenario, verdict: Verdict, workshop: Wo
     return True
 
 
-def _check_library(store: VersionedLibrary, snapshot: Snapshot, *, as_json: bool) -> bool:
-    """Check every kept scene again, from its USD files."""
+def _check_library(store: VersionedLibrary, snapshot: Snapshot, *, device: str, as_json: bool) -> bool:
+    """Check every kept scene again, from its USD files; side by side where the device can."""
     workshops: dict[str, Workshop] = {}
     layers, bad, checked = Layers(store, snapshot), 0, 0
-    for row in snapshot.rows():
-        checked += 1
-        try:
-            path = layers.scene(row)
-        except LibraryError as error:
+
+    def build(path: Path) -> Workshop:
+        return Workshop.of(*read_cell_and_parts(path, trusted=True), robots=store.usd / CELLS, device=device)
+
+    for cell_id, rows in groupby(snapshot.rows(), key=lambda row: row.cell_id):
+        scenes = (_located(row, layers) for row in rows)
+        for scene, verdict in _verdicts(scenes, workshops, cell_id, build):
+            checked += 1
+            if verdict is not None and verdict.ok:
+                continue
             bad += 1
-            typer.echo(str(error))
-            continue
-        if row.cell_id not in workshops:
-            workshops[row.cell_id] = Workshop.of(*read_cell_and_parts(path, trusted=True), robots=store.usd / CELLS)
-        verdict = workshops[row.cell_id].checker.check(read_scenario(path, trusted=True))
-        if not verdict.ok:
-            bad += 1
-            _print_verdict(str(path), verdict, as_json=as_json)
+            if verdict is None:
+                typer.echo(str(scene))
+            else:
+                _print_verdict(str(scene), verdict, as_json=as_json)
     typer.echo(json.dumps({"checked": checked, "bad": bad}) if as_json else f"{checked} scenes checked, {bad} bad")
+    for workshop in workshops.values():
+        workshop.together.say_overflows()
     return bad == 0
+
+
+def _located(row: Row, layers: Layers) -> Path | LibraryError:
+    """Find a scene's root layer, or say what is wrong with its files."""
+    try:
+        return layers.scene(row)
+    except LibraryError as error:
+        return error
+
+
+def _verdicts(
+    scenes: Iterator[Path | LibraryError],
+    workshops: dict[str, Workshop],
+    cell_id: str,
+    build: Callable[[Path], Workshop],
+) -> Iterator[tuple[Path | LibraryError, Verdict | None]]:
+    """Check scenes of one cell in their order; the first that is there builds the workshop, if there is none yet."""
+
+    def verdict_on(scene: Path | LibraryError) -> tuple[Path | LibraryError, Verdict | None]:
+        if isinstance(scene, LibraryError):
+            return scene, None
+        return scene, workshops[cell_id].checker.check(read_scenario(scene, trusted=True))
+
+    while cell_id not in workshops:
+        first = next(scenes, None)
+        if first is None:
+            return
+        if isinstance(first, LibraryError):
+            yield first, None
+            continue
+        workshops[cell_id] = build(first)
+        scenes = chain([first], scenes)
+    yield from workshops[cell_id].together.run(partial(verdict_on, scene) for scene in scenes)
 
 
 def _self_test(name: str, *, n: int, seed: int, parts: Path, as_json: bool) -> None:

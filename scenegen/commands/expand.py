@@ -19,6 +19,7 @@ from library.structures import keep_structures
 from library.versioned import VersionedLibrary
 from scenegen.axes.registry import AXES, axis_named
 from scenegen.cells.loader import load_cell
+from scenegen.commands.device import DEVICE, settle_engine
 from scenegen.commands.exits import EXIT_FINDINGS
 from scenegen.commands.options import parse_levels
 from scenegen.commands.progress import SceneProgress, progress_style
@@ -32,8 +33,6 @@ from validators.cell_check import check_cell
 
 WRITE_EVERY_S = 1.0
 """Time between writes to the journal [s]: what a kill can cost; an interruption costs nothing that was made."""
-CHUNK = 20
-"""Indices that one process works on at a time: the variants of one base."""
 GIVE_UP_AFTER = 20
 """Exhausted indices after which an expansion that hardly gives anything stops."""
 
@@ -60,7 +59,8 @@ def expand(
         UsdFiles.ALL.value, help="all writes each scene's USD layers now, lazy when they are asked for."
     ),
     branch: str = typer.Option(MAIN, help="Branch of the library to commit to."),
-    processes: int = typer.Option(0, min=0, help="Processes; 0 takes one a core."),
+    processes: int = typer.Option(0, min=0, help="Processes; 0 takes one a core, or one where a GPU checks."),
+    device: str = DEVICE,
     as_json: bool = typer.Option(False, "--json", help="Progress and report as JSON lines."),
 ) -> None:
     """Generate valid scenes along axes and keep them in a library; run it again to continue."""
@@ -70,6 +70,7 @@ def expand(
         raise InvalidOption("--placement", placement, "sequential or uniform")
     names = tuple(dict.fromkeys(axis_named(name).name for name in axis))
     chosen = parse_levels(levels)
+    engine = settle_engine(device)
     specification = load_cell(cell)
     catalogue = inventory_parts(specification, parts)
     _require_sound(cell, check_cell(specification, catalogue, AXES))
@@ -86,14 +87,15 @@ def expand(
         repair=repair,
     )
     store = VersionedLibrary.create(library)
-    plan = check_plan(specification, catalogue)
-    recipe = Recipe(str(library), specification, catalogue, expansion, usd)
+    plan = check_plan(specification, catalogue, device=device)
+    recipe = Recipe(str(library), specification, catalogue, expansion, usd, device)
     with Journal(store.folder, expansion.content_id) as journal:
         files = keep_structures(store, specification, catalogue, beside=Path(cell))
         for record in (plan, expansion):
             files |= store.record(record)
         intake = Intake(store, journal, expansion_id=expansion.content_id, branch=branch, files=files)
-        _run(intake, recipe, n, processes=processes or os.cpu_count() or 1, as_json=as_json)
+        processes = processes or (os.cpu_count() or 1 if engine is None else 1)
+        _run(intake, recipe, n, processes=processes, as_json=as_json)
     if intake.tally.kept < n:
         raise typer.Exit(EXIT_FINDINGS)
 
@@ -108,8 +110,8 @@ def _run(intake: Intake, recipe: Recipe, n: int, *, processes: int, as_json: boo
     tally = intake.tally
     before, pending, written = tally.kept, [], time.monotonic()
     demand = Demand(wanted=n - tally.kept, end=3 * n + 100, skip=frozenset(tally.indices))
-    processes = max(1, min(processes, -(-demand.wanted // CHUNK)))
-    made = run_ordered(recipe, demand, processes=processes, chunk=CHUNK)
+    processes = max(1, min(processes, -(-demand.wanted // recipe.chunk)))
+    made = run_ordered(recipe, demand, processes=processes, chunk=recipe.chunk)
     with SceneProgress(n, done=before, style=progress_style(as_json)) as progress, closing(made):
         try:
             for _, line in made:

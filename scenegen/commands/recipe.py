@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,8 @@ from library.row import Line
 from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
 from scenegen.cell import Cell
+from scenegen.commands.device import PROCESSOR, settle_engine
+from scenegen.commands.together import Together
 from scenegen.expand import Expander, Expansion, Session
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.folder import catalogue_with_folder
@@ -27,15 +30,20 @@ from validators.repair import repair
 from validators.run import Checker
 from validators.usd_stage import usd_stage_check
 
+CHUNK = 20
+"""Indices that one process works on at a time: the variants of one base."""
+CHUNK_TOGETHER = 512
+"""The same where the checks of many scenes run side by side on a GPU."""
+
 
 def inventory_parts(cell: Cell, folder: Path) -> Catalogue:
     """Build the parts of a cell's inventory: built-in ones, and a person's own from a folder."""
     return catalogue_with_folder([item.part for item in cell.inventory], folder)
 
 
-def check_plan(cell: Cell, parts: Catalogue) -> CheckPlan:
+def check_plan(cell: Cell, parts: Catalogue, *, device: str = PROCESSOR) -> CheckPlan:
     """Return the plan by which a workshop checks, without building one."""
-    return plan_of((*all_checks(), usd_stage_check(cell, parts)))
+    return plan_of((*all_checks(), usd_stage_check(cell, parts)), engine=settle_engine(device))
 
 
 @dataclass(frozen=True)
@@ -47,21 +55,33 @@ class Workshop:
     context: CheckContext
     checker: Checker
     writer: SceneWriter
+    together: Together
 
     @classmethod
-    def of(cls, cell: Cell, parts: Catalogue, *, robots: Path | None = None, scratch: Path | None = None) -> Workshop:
-        """Build everything; takes about a second.
+    def of(
+        cls,
+        cell: Cell,
+        parts: Catalogue,
+        *,
+        robots: Path | None = None,
+        scratch: Path | None = None,
+        device: str = PROCESSOR,
+    ) -> Workshop:
+        """Build everything; takes about a second, longer on another device than the processor.
 
         Args:
             cell: The cell.
             parts: The parts of its inventory.
             robots: Where the robot's file lies, if the cell names one.
             scratch: Where scratch files go; by default among the system's temporary files.
+            device: Where scenes are checked to rest.
         """
         context, writer = CheckContext.of(cell, parts), SceneWriter(cell, parts)
+        together = Together.on(device, cell, parts, settler=context.settler)
+        context = replace(context, judge=together.judge)
         usd = usd_stage_check(cell, parts, writer=writer, robots=robots, scratch=scratch)
         checker = Checker(context, all_checks(), usd=usd)
-        return cls(cell, parts, context, checker, writer)
+        return cls(cell, parts, context, checker, writer, together)
 
     def session(self, expansion: Expansion) -> Session:
         """Return what an expansion works with."""
@@ -93,12 +113,33 @@ class Recipe:
     parts: Catalogue
     expansion: Expansion
     usd: UsdFiles = UsdFiles.ALL
+    device: str = PROCESSOR
 
     def __call__(self) -> Callable[[list[int]], list[Line]]:
         """Build the worker: from indices to the lines of what was kept."""
         root = Path(self.folder, USD)
-        workshop = Workshop.of(self.cell, self.parts, robots=root / CELLS, scratch=Path(self.folder, SCRATCH))
-        expander = Expander(self.expansion, workshop.session(self.expansion))
+        workshop = Workshop.of(
+            self.cell, self.parts, robots=root / CELLS, scratch=Path(self.folder, SCRATCH), device=self.device
+        )
+        expander = Expander(self.expansion, workshop.session(self.expansion), remembers=self.chunk)
         usd = FolderFiles(root) if self.usd is UsdFiles.ALL else None
         keeper = Keeper(workshop.writer, workshop.context.metered, expansion_id=self.expansion.content_id, usd=usd)
-        return lambda indices: [keeper.keep(expander.make(index)) for index in indices]
+        together = workshop.together
+        if together.judge is None:
+            return lambda indices: [keeper.keep(expander.make(index)) for index in indices]
+
+        def work(indices: list[int]) -> list[Line]:
+            # Bases first: the variants of one shall not all make it at once.
+            bases = dict.fromkeys(map(expander.base_of, indices))
+            deque(together.run(partial(expander.prepare, base) for base in bases), maxlen=0)
+            made = together.run(partial(expander.make, index) for index in indices)
+            lines = [keeper.keep(outcome) for outcome in made]
+            together.say_overflows()
+            return lines
+
+        return work
+
+    @property
+    def chunk(self) -> int:
+        """Most indices that a worker should be given at once."""
+        return CHUNK if self.device == PROCESSOR else CHUNK_TOGETHER

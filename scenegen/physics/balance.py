@@ -25,14 +25,9 @@ class Balance:
         self._scene = scene
         # Of its own, since looking at sleeping things in the simulated state would wake them.
         self._probe = mujoco.MjData(scene.model)
-        model = scene.model
-        self._row = {int(body): row for row, body in enumerate(model.jnt_bodyid)}
-        self._floor = [model.geom_bodyid[geom] not in self._row for geom in range(model.ngeom)]
-        first = {int(body): geom for geom, body in reversed(list(enumerate(model.geom_bodyid)))}
-        for geom, body in enumerate(model.geom_bodyid):
-            # A fixture's first box is its floor, the others are walls.
-            self._floor[geom] = self._floor[geom] and first[int(body)] == geom
-        self._stable = [_stable_directions(scene, slot) for slot in scene.slots]
+        self._row = {int(body): row for row, body in enumerate(scene.model.jnt_bodyid)}
+        self._floor = floor_geoms(scene.model)
+        self._stable = [stable_directions(scene, slot) for slot in scene.slots]
 
     def doubtful(self, rows: np.ndarray) -> np.ndarray:
         """Return which of the items may only be balanced.
@@ -74,7 +69,14 @@ class Balance:
         return found
 
 
-def _stable_directions(scene: SceneModel, slot: str) -> Array:
-    """The vertical in the part's frame for each of its stable poses, shape [k, 3]."""
+def floor_geoms(model: mujoco.MjModel) -> list[bool]:
+    """Tell of each geom of a cell's model whether it is a floor: a fixture's first box; the others are walls."""
+    loose = {int(body) for body in model.jnt_bodyid}
+    first = {int(body): geom for geom, body in reversed(list(enumerate(model.geom_bodyid)))}
+    return [int(b) not in loose and first[int(b)] == geom for geom, b in enumerate(model.geom_bodyid)]
+
+
+def stable_directions(scene: SceneModel, slot: str) -> Array:
+    """Return the vertical in the part's frame for each stable pose of a slot's part, shape [k, 3]."""
     part = scene.parts[scene.slots[slot]]
     return quat_to_matrix(np.array([pose.quat_xyzw for pose in part.stable_poses]).reshape(-1, 4))[:, 2]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import mujoco
 import numpy as np
 
@@ -73,30 +75,44 @@ class SceneModel:
             UnknownName: An item is no slot of the cell, or a fixture or an item's matter is missing.
             InvalidRecord: An item holds another part than its slot, or its matter is not a positive finite number.
         """
-        self._check_items(layout.items)
-        self._place_fixtures({fixture.name: fixture.pose_to_world for fixture in layout.fixtures})
-        self._write_matter({} if matter is None else _matter_of(layout.items, matter))
+        present = self.write(layout, matter)
         model, data = self.model, self.data
-        present = np.array([self._index[item.name] for item in layout.items], int)
         model.tree_sleep_policy[:] = mujoco.mjtSleepPolicy.mjSLEEP_INIT
         model.tree_sleep_policy[present] = mujoco.mjtSleepPolicy.mjSLEEP_ALLOWED
-        dofs = (present[:, None] * 6 + np.arange(6)).ravel()
-        # The solver's tolerance is relative to this; absent items must not count.
-        model.stat.meaninertia = model.dof_M0[dofs].mean() if len(dofs) else 1.0
         mujoco.mj_resetData(model, data)
         qpos = data.qpos.reshape(-1, 7)
         for row, item in zip(present, layout.items, strict=True):
             x, y, z, w = item.pose_to_world.quat_xyzw
             qpos[row] = (*item.pose_to_world.position_m, w, x, y, z)
 
+    def write(self, layout: Layout, matter: Matter | None = None) -> np.ndarray:
+        """Write into the model, but not into its state, what a layout changes in it; see `load`.
+
+        Returns:
+            The items' rows in the arrays of free bodies, in layout order, shape [items].
+        """
+        self._check_items(layout.items)
+        self._place_fixtures({fixture.name: fixture.pose_to_world for fixture in layout.fixtures})
+        self._write_matter({} if matter is None else _matter_of(layout.items, matter))
+        present = self.rows(layout)
+        dofs = (present[:, None] * 6 + np.arange(6)).ravel()
+        # The solver's tolerance is relative to this; absent items must not count.
+        self.model.stat.meaninertia = self.model.dof_M0[dofs].mean() if len(dofs) else 1.0
+        return present
+
     def rows(self, layout: Layout) -> Array:
         """Return the items' rows in the model's arrays of free bodies, in layout order, shape [items]."""
         return np.array([self._index[item.name] for item in layout.items], int)
 
-    def poses(self, layout: Layout) -> list[Pose]:
-        """Return the items' present poses, in layout order, quantised as records are."""
+    def places(self, layout: Layout) -> Array:
+        """Return where the items are now, in layout order, quantised as records are.
+
+        Returns:
+            Position [m] and quaternion xyzw of each, shape [items, 7].
+        """
         qpos = self.data.qpos.reshape(-1, 7)[self.rows(layout)]
-        return [Pose.of(row[:3], row[[4, 5, 6, 3]]) for row in qpos]
+        poses = [Pose.of(row[:3], row[[4, 5, 6, 3]]) for row in qpos]
+        return np.array([(*pose.position_m, *pose.quat_xyzw) for pose in poses]).reshape(-1, 7)
 
     def _check_items(self, items: tuple[Item, ...]) -> None:
         for item in items:
@@ -125,9 +141,17 @@ class SceneModel:
         for slot in changed:
             self._write_slot(slot, wanted[slot])
         if changed:
-            # Inverse weights, which scale the contacts' compliance, follow from the masses.
-            mujoco.mj_setConst(self.model, self.data)
+            self._derive()
         self._written = wanted
+
+    def _derive(self) -> None:
+        """Compute what follows from the masses: inverse weights, which scale the contacts' compliance."""
+        model, sleep = self.model, int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+        flags = model.opt.enableflags
+        # Of what sleeps since the last scene, MuJoCo would keep the old ones.
+        model.opt.enableflags = flags & ~sleep
+        mujoco.mj_setConst(model, self.data)
+        model.opt.enableflags = flags
 
     def _write_slot(self, slot: str, matter: ItemMatter) -> None:
         model, body = self.model, self._body[slot]
@@ -266,7 +290,7 @@ def _matter_of(items: tuple[Item, ...], matter: Matter) -> dict[str, ItemMatter]
             raise UnknownName("matter of item", item.name, by_name)
         # Records refuse such values, but a record can be built without validation.
         numbers = (one.mass_kg, *one.diagonal_inertia_kg_m2)
-        if not (np.isfinite(numbers).all() and min(numbers) >= LEAST_INERTIAL):
+        if not (all(map(math.isfinite, numbers)) and min(numbers) >= LEAST_INERTIAL):
             shown = f"mass {one.mass_kg:g} kg, inertia {', '.join(f'{v:g}' for v in numbers[1:])} kg m2"
             raise InvalidRecord("matter", [f"{item.name}: {shown} - accepted: finite numbers of at least 1e-15"])
         found[item.name] = one

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -38,8 +38,10 @@ GOLDEN_ANGLE_RAD = 2.399963
 class Settled:
     """How a layout came to rest."""
 
-    layout: Layout
-    """The same items at their rest poses."""
+    start: Layout
+    """Where the items started."""
+    rests: tuple[tuple[float, ...], ...]
+    """Rest pose of each item, in layout order: position [m] and quaternion xyzw; where it started if that diverged."""
     drift_m: dict[str, float]
     """Distance of each item's origin from where it started [m]."""
     rotation_rad: dict[str, float]
@@ -52,6 +54,59 @@ class Settled:
     """False if any state became NaN, infinite or huge; the layout is then the one that was given."""
     seconds: float
     """Simulated time until rest or the time limit [s]."""
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The same items at their rest poses."""
+        poses = [Pose(position_m=(x, y, z), quat_xyzw=(i, j, k, w)) for x, y, z, i, j, k, w in self.rests]
+        pairs = zip(self.start.items, poses, strict=True)
+        return self.start.replaced(items=tuple(item.replaced(pose_to_world=pose) for item, pose in pairs))
+
+    @classmethod
+    def at(cls, layout: Layout, rests: Array, *, speed_m_s: float, penetration_m: float, seconds: float) -> Settled:
+        """Compare where items started with where they came to rest.
+
+        Args:
+            layout: Where they started.
+            rests: Where they rest, in layout order: position [m] and quaternion xyzw, shape [items, 7].
+            speed_m_s: Largest speed at the end [m/s].
+            penetration_m: Deepest contact at the end [m].
+            seconds: Simulated time [s].
+        """
+        starts, names = _places(layout), [item.name for item in layout.items]
+        moved = np.linalg.norm(rests[:, :3] - starts[:, :3], axis=1)
+        turned = angle_between(starts[:, 3:], rests[:, 3:])
+        return cls(
+            start=layout,
+            rests=tuple(map(tuple, rests.tolist())),
+            drift_m=dict(zip(names, moved.tolist(), strict=True)),
+            rotation_rad=dict(zip(names, turned.tolist(), strict=True)),
+            speed_m_s=speed_m_s,
+            penetration_m=penetration_m,
+            finite=True,
+            seconds=seconds,
+        )
+
+    @classmethod
+    def diverged(cls, layout: Layout, seconds: float) -> Settled:
+        """Say that a layout's simulation diverged after some time [s]."""
+        infinite = {item.name: float("inf") for item in layout.items}
+        return cls(
+            start=layout,
+            rests=tuple(map(tuple, _places(layout).tolist())),
+            drift_m=infinite,
+            rotation_rad=dict(infinite),
+            speed_m_s=float("inf"),
+            penetration_m=float("inf"),
+            finite=False,
+            seconds=seconds,
+        )
+
+
+def _places(layout: Layout) -> Array:
+    """Position [m] and quaternion xyzw of each item, shape [items, 7]."""
+    poses = [item.pose_to_world for item in layout.items]
+    return np.array([(*pose.position_m, *pose.quat_xyzw) for pose in poses]).reshape(-1, 7)
 
 
 class Settler:
@@ -71,6 +126,11 @@ class Settler:
         self._creep = Creep(self._scene)
         self._radius_m = np.array([parts[part].radius_m for part in self._scene.slots.values()])
 
+    @property
+    def engine(self) -> str:
+        """The simulator and its version."""
+        return f"mujoco {mujoco.__version__}"
+
     def settle(self, layout: Layout, matter: Matter, *, limit_s: float = 2.0, nudge: bool = True) -> Settled:
         """Simulate until everything rests.
 
@@ -88,17 +148,12 @@ class Settler:
         scene.load(layout, matter)
         finite, seconds = self._run(scene.rows(layout), limit_s, nudge=nudge)
         if not finite:
-            return _diverged(layout, seconds)
-        poses, names = scene.poses(layout), [item.name for item in layout.items]
-        moved, turned = _movement([item.pose_to_world for item in layout.items], poses)
-        items = tuple(item.replaced(pose_to_world=pose) for item, pose in zip(layout.items, poses, strict=True))
-        return Settled(
-            layout=layout.replaced(items=items),
-            drift_m=dict(zip(names, moved.tolist(), strict=True)),
-            rotation_rad=dict(zip(names, turned.tolist(), strict=True)),
+            return Settled.diverged(layout, seconds)
+        return Settled.at(
+            layout,
+            scene.places(layout),
             speed_m_s=self._speed(scene.rows(layout)),
             penetration_m=self._balance.penetration(),
-            finite=True,
             seconds=seconds,
         )
 
@@ -172,23 +227,3 @@ class Settler:
         linear = np.linalg.norm(qvel[:, :3], axis=1)
         angular = np.linalg.norm(qvel[:, 3:], axis=1) * self._radius_m[rows]
         return float(np.maximum(linear, angular).max(initial=0.0))
-
-
-def _movement(starts: Sequence[Pose], ends: Sequence[Pose]) -> tuple[Array, Array]:
-    """Distances [m] and rotations [rad] between poses, shapes [n]."""
-    before = np.array([(*pose.position_m, *pose.quat_xyzw) for pose in starts]).reshape(-1, 7)
-    after = np.array([(*pose.position_m, *pose.quat_xyzw) for pose in ends]).reshape(-1, 7)
-    return np.linalg.norm(after[:, :3] - before[:, :3], axis=1), angle_between(before[:, 3:], after[:, 3:])
-
-
-def _diverged(layout: Layout, seconds: float) -> Settled:
-    infinite = {item.name: float("inf") for item in layout.items}
-    return Settled(
-        layout=layout,
-        drift_m=infinite,
-        rotation_rad=dict(infinite),
-        speed_m_s=float("inf"),
-        penetration_m=float("inf"),
-        finite=False,
-        seconds=seconds,
-    )

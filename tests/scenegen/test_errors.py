@@ -12,6 +12,7 @@ from scenegen.errors import (
     InvalidRecord,
     LibraryError,
     MissingExtra,
+    OutOfMemory,
     PlacementFailed,
     PolicyError,
     SceneGenError,
@@ -35,6 +36,7 @@ ERRORS = [
     PolicyError("noop", "no answer in time", "an answer within 90 s"),
     LibraryError("scenarios", "the disk is full", "free some room"),
     MissingExtra("viewing", "view"),
+    OutOfMemory("CUDA error 2"),
 ]
 
 

@@ -106,6 +106,16 @@ def test_history_leaves_no_trace(cell, catalogue, settler, base_scenario, pile):
     assert settler.settle(pile, matter) == fresh
 
 
+def test_what_slept_elsewhere_takes_its_new_mass(cell, catalogue, pile):
+    """Items that were absent, and so asleep, in the last scene weigh what they are told to, to the last bit."""
+    matter = nominal_matter(pile, catalogue)
+    heavy = matter.replaced(items=tuple(one.replaced(mass_kg=one.mass_kg * 20) for one in matter.items))
+    fresh = Settler(cell, catalogue).settle(pile, heavy)
+    used = Settler(cell, catalogue)
+    used.settle(pile.replaced(items=()), matter.replaced(items=()))
+    assert used.settle(pile, heavy) == fresh
+
+
 def test_absent_slots_do_not_matter(cell, make_cell, catalogue, settler, pile):
     counts = {}
     for item in pile.items:
