@@ -13,7 +13,7 @@ from evaluator.isaac import settle_kernels as kernels
 from evaluator.isaac.contact_depths import join_tilted_faces, mend_contacts
 from scenegen.geometry import Array
 from scenegen.physics.balance import LEAN_RAD
-from scenegen.physics.scene_rows import FIXTURE_NUMBERS, SLOT_NUMBERS, SceneRows
+from scenegen.physics.settle_rows import FIXTURE_NUMBERS, SLOT_NUMBERS, SettleRows
 from scenegen.physics.settle import GOLDEN_ANGLE_RAD, LARGEST, NUDGE_DIRECTIONS_RAD, NUDGE_M_S, STEPS_AT_ONCE
 
 CONTACTS_PER_SLOT = 24
@@ -50,14 +50,14 @@ class SettleWorlds:
     """Worlds of one cell, all of which step together.
 
     Example:
-        >>> worlds = SettleWorlds(SceneRows(cell, parts), count=64, device="cuda:0")  # doctest: +SKIP
+        >>> worlds = SettleWorlds(SettleRows(cell, parts), count=64, device="cuda:0")  # doctest: +SKIP
         >>> worlds.load(np.array([0]), rows.of(layout, matter)[None])  # doctest: +SKIP
         >>> worlds.step()  # doctest: +SKIP
         >>> worlds.facts()[0, SPEED]  # doctest: +SKIP
         0.012
     """
 
-    def __init__(self, rows: SceneRows, *, count: int, device: str) -> None:
+    def __init__(self, rows: SettleRows, *, count: int, device: str) -> None:
         self.count = count
         self.device = wp.get_device(device)
         self._rows, self._slots = rows, len(rows.slot_bodies)
@@ -65,7 +65,7 @@ class SettleWorlds:
         with wp.ScopedDevice(self.device):
             self._build(rows)
 
-    def _build(self, rows: SceneRows) -> None:
+    def _build(self, rows: SettleRows) -> None:
         model, count, slots = rows.model, self.count, self._slots
         join_tilted_faces()
         self._m = mjw.put_model(model, batch_sizes=dict.fromkeys(PER_WORLD, count))
@@ -104,7 +104,7 @@ class SettleWorlds:
 
         Args:
             worlds: Numbers of the worlds, shape [scenes].
-            rows: What `SceneRows` wrote, shape [scenes, width].
+            rows: What `SettleRows` wrote, shape [scenes, width].
         """
         m, d, slots, scenes = self._m, self._d, self._slots, len(worlds)
         with wp.ScopedDevice(self.device):

@@ -15,7 +15,7 @@ from scenegen.cell import Cell
 from scenegen.errors import InvalidOption, SceneGenError
 from scenegen.geometry import Array
 from scenegen.parts.catalogue import Catalogue
-from scenegen.physics.scene_rows import SceneRows
+from scenegen.physics.settle_rows import SettleRows
 from scenegen.physics.settle import STEPS_AT_ONCE, Settled, Settler
 from scenegen.physics.settling import SettleAnswer, SettleRequest
 from scenegen.scenario import Layout, Matter
@@ -79,7 +79,7 @@ class WarpSettler:
         if device not in known:
             raise InvalidOption("--device", device, f"one that Warp finds here: {', '.join(known)}")
         self._settler = settler or Settler(cell, parts)
-        self._rows = SceneRows(cell, parts)
+        self._rows = SettleRows(cell, parts)
         self._worlds = SettleWorlds(self._rows, count=worlds, device=device)
         self._turns = SettleTurns(worlds, timestep_s=cell.physics.timestep_s)
         self._waiting: deque[tuple[int, SettleRequest]] = deque()

@@ -19,14 +19,14 @@ FIXTURE_NUMBERS = 7
 """Numbers a fixture: position 3 [m], quaternion wxyz 4."""
 
 
-class SceneRows:
+class SettleRows:
     """Writes a layout and its matter as one row: what `SceneModel.load` would change in the model and its state.
 
     The model itself is the one that every row is relative to. A row holds `SLOT_NUMBERS` for each slot, in the order of
     the inventory, then `FIXTURE_NUMBERS` for each of `fixture_bodies`, then the mean inertia of what is present.
 
     Example:
-        >>> rows = SceneRows(cell, parts)  # doctest: +SKIP
+        >>> rows = SettleRows(cell, parts)  # doctest: +SKIP
         >>> rows.of(layout, matter).shape == (rows.width,)  # doctest: +SKIP
         True
     """

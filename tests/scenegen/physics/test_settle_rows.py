@@ -6,12 +6,12 @@ import pytest
 from scenegen.errors import UnknownName
 from scenegen.nominal import nominal_matter
 from scenegen.physics.model import SceneModel
-from scenegen.physics.scene_rows import FIXTURE_NUMBERS, SLOT_NUMBERS, SceneRows
+from scenegen.physics.settle_rows import FIXTURE_NUMBERS, SLOT_NUMBERS, SettleRows
 
 
 @pytest.fixture
 def rows(block_cell, block_parts):
-    return SceneRows(block_cell, block_parts)
+    return SettleRows(block_cell, block_parts)
 
 
 def test_a_row_is_what_loading_writes(block_cell, block_parts, rows, scene):
