@@ -13,8 +13,8 @@ from evaluator.isaac import settle_kernels as kernels
 from evaluator.isaac.contact_depths import join_tilted_faces, mend_contacts
 from scenegen.geometry import Array
 from scenegen.physics.balance import LEAN_RAD
-from scenegen.physics.settle_rows import FIXTURE_NUMBERS, SLOT_NUMBERS, SettleRows
 from scenegen.physics.settle import GOLDEN_ANGLE_RAD, LARGEST, NUDGE_DIRECTIONS_RAD, NUDGE_M_S, STEPS_AT_ONCE
+from scenegen.physics.settle_rows import FIXTURE_NUMBERS, SLOT_NUMBERS, SettleRows
 
 CONTACTS_PER_SLOT = 24
 """Room for contacts in all worlds together, for each slot of each world; fasteners, some of them stacked, take 20."""

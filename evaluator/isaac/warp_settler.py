@@ -15,8 +15,8 @@ from scenegen.cell import Cell
 from scenegen.errors import InvalidOption, SceneGenError
 from scenegen.geometry import Array
 from scenegen.parts.catalogue import Catalogue
-from scenegen.physics.settle_rows import SettleRows
 from scenegen.physics.settle import STEPS_AT_ONCE, Settled, Settler
+from scenegen.physics.settle_rows import SettleRows
 from scenegen.physics.settling import SettleAnswer, SettleRequest
 from scenegen.scenario import Layout, Matter
 
