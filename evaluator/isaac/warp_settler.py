@@ -74,7 +74,6 @@ class WarpSettler:
         Raises:
             InvalidOption: There is no such device.
         """
-        wp.config.log_level = wp.LOG_WARNING
         known = [found.alias for found in wp.get_devices()]
         if device not in known:
             raise InvalidOption("--device", device, f"one that Warp finds here: {', '.join(known)}")

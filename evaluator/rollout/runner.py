@@ -20,6 +20,7 @@ from evaluator.policies.latency import parse_latency
 from evaluator.policies.registry import make_policy
 from evaluator.rollout.film import Films
 from evaluator.rollout.jury import Judge, Jury, judges
+from evaluator.rollout.pace import Pace
 from evaluator.rollout.roomy import Lines, fewer, roomy
 from evaluator.rollout.run import Run
 from evaluator.rollout.stream import Stream, wanted_cameras
@@ -63,7 +64,7 @@ class Runner:
         branch: Where episodes are committed.
         setting: Where rollouts happen.
         say: Told in sentences what a person should know.
-        ticked: Told after each tick of the worlds how many are busy.
+        ticked: Told after each tick of the worlds how far they are.
         limit_s: How long a call of the simulator may take [s].
         films: Where episodes are filmed, if any are.
     """
@@ -75,7 +76,7 @@ class Runner:
         branch: str,
         setting: Setting,
         say: Callable[[str], None],
-        ticked: Callable[[int], None],
+        ticked: Callable[[Pace], None],
         limit_s: float = LIMIT_S,
         films: Films | None = None,
     ) -> None:

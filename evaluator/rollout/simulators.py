@@ -45,6 +45,13 @@ class Simulator(StrEnum):
         except importlib.metadata.PackageNotFoundError as error:
             raise MissingExtra("Rolling out", "isaac") from error
 
+    @property
+    def opening(self) -> str | None:
+        """What a person should know while its worlds open."""
+        if self is Simulator.KINEMATIC:
+            return None
+        return "opening worlds in Isaac Lab; the first time, its kernels compile for some minutes"
+
     def lines(self, cell: Cell, parts: Catalogue, *, device: str) -> Lines:
         """Return what opens worlds of a cell.
 
@@ -60,6 +67,7 @@ class Simulator(StrEnum):
         if self is Simulator.KINEMATIC:
             return lambda count, cameras=(): nullcontext(KinematicLine(cell, parts, count=count))
         try:
+            importlib.import_module("evaluator.isaac.quiet").quieten()
             isaac = importlib.import_module("evaluator.isaac.line")
         except ModuleNotFoundError as error:
             raise MissingExtra("Rolling out", "isaac") from error

@@ -25,6 +25,7 @@ from evaluator.rollout.lazy import Lazy
 from evaluator.rollout.line import Line, LineState
 from evaluator.rollout.log import Log
 from evaluator.rollout.motion import Motion
+from evaluator.rollout.pace import Pace
 from evaluator.rollout.recorded import Recorded
 from scenegen.cell import Cell, Role
 from scenegen.errors import PolicyError
@@ -111,12 +112,12 @@ class Stream:
         """The scenarios that worlds play now."""
         return [seat.scenario for seat in self._seats.values()]
 
-    def run(self, scenarios: Iterator[tuple[int, Scenario]], *, ticked: Callable[[int], None]) -> Iterator[Finished]:
+    def run(self, scenarios: Iterator[tuple[int, Scenario]], *, ticked: Callable[[Pace], None]) -> Iterator[Finished]:
         """Yield episodes in the order in which they end.
 
         Args:
             scenarios: Number and scenario.
-            ticked: Told after each tick of the worlds how many are busy.
+            ticked: Told after each tick of the worlds how far they are.
         """
         state = self._line.state()
         self._log.add(self._tick, state)
@@ -132,7 +133,7 @@ class Stream:
             self._tick += 1
             state = self._line.state()
             self._log.add(self._tick, state)
-            ticked(len(self._seats))
+            ticked(self._pace())
             ended = self._ends(state)
             yield from [self._finish(world, end) for world, end in ended.items()]
             if ended:
@@ -143,6 +144,12 @@ class Stream:
         """Tell in which worlds an action begins with this tick, shape [w]; rates need not divide each other."""
         age, share = self._tick - self._began, self._policy.spec.rate_hz / self._line.rate_hz
         return (np.floor(age * share + 1e-9) > np.floor((age - 1) * share + 1e-9)) | (age == 0)
+
+    def _pace(self) -> Pace:
+        oldest = int(np.argmin(np.where(self._busy, self._began, self._tick + 1)))
+        age, allowed = self._tick - self._began[oldest], self._until[oldest] - self._began[oldest]
+        tick_s = 1 / self._line.rate_hz
+        return Pace(len(self._seats), tick_s, float(age * tick_s), float(allowed * tick_s))
 
     def _fill(self, scenarios: Iterator[tuple[int, Scenario]], state: LineState) -> LineState:
         """Give idle worlds their next scenarios; returns what they show then."""

@@ -69,6 +69,7 @@ def warp_settler(device: str, cell: Cell, parts: Catalogue, *, settler: Settler)
     if warp is None:
         return None
     try:
+        importlib.import_module("evaluator.isaac.quiet").quieten()
         module = importlib.import_module("evaluator.isaac.warp_settler")
     except ModuleNotFoundError as error:
         raise MissingExtra("Settling on a device", "isaac") from error

@@ -1,4 +1,4 @@
-"""Progress of rollouts: episodes kept, successes, episodes and world steps a second."""
+"""Progress of rollouts: episodes kept, successes, how far the worlds are and how fast."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from rich.progress import TextColumn
 
 from evaluator.judging.episode import Episode
+from evaluator.rollout.pace import Pace
 from scenegen.commands.counted import LINE_EVERY_S, Counted, Style
 
 QUIET_S = 30.0
@@ -21,18 +22,18 @@ class EpisodeProgress(Counted):
     def __init__(self, total: int, *, done: int, style: Style) -> None:
         super().__init__("episodes", total, style=style, done=done, extra=(TextColumn("{task.fields[rate]}"),))
         self._wanted, self._before = total, done
-        self._good, self._ticks = 0, 0
-        self._busy = 0
+        self._good, self._simulated_s = 0, 0.0
+        self._pace = Pace(0, 0.0, 0.0, 0.0)
         self._begun: float | None = None
 
     def say(self, sentence: str) -> None:
         """Tell a sentence."""
         typer.echo(sentence, err=True)
 
-    def tick(self, busy: int) -> None:
+    def tick(self, pace: Pace) -> None:
         """Count a tick of the worlds that play."""
         self._begun = self._begun or time.monotonic()
-        self._ticks, self._busy = self._ticks + busy, busy
+        self._simulated_s, self._pace = self._simulated_s + pace.worlds * pace.tick_s, pace
         if time.monotonic() - self._last_line > QUIET_S:
             self._show()
 
@@ -50,15 +51,17 @@ class EpisodeProgress(Counted):
         self._last_line = time.monotonic()
         if self._style == "json":
             facts = {"event": "progress", "done": self.done, "total": self._wanted, "success": self._good}
-            typer.echo(json.dumps({**facts, "busy": self._busy, "ticks_per_s": round(self._rate(self._ticks), 1)}))
+            facts |= {"worlds": self._pace.worlds, "simulated_s_per_s": round(self._rate(self._simulated_s), 3)}
+            typer.echo(json.dumps({**facts, "oldest_s": round(self._pace.age_s, 2)}))
             return
         typer.echo(f"{self.done}/{self._wanted} episodes, {self._rates()}", err=True)
 
     def _rates(self) -> str:
         fresh = self.done - self._before
         success = f"{self._good / fresh:.0%} success, " if fresh else ""
-        rates = f"{self._rate(self._ticks):.0f} ticks/s, {self._rate(fresh) * 60:.1f} a minute"
-        return f"{success}{self._busy} worlds, {rates}"
+        worlds, _, age_s, allowed_s = self._pace
+        oldest = f"{worlds} worlds, the oldest episode at {age_s:.0f} of {allowed_s:.0f} s"
+        return f"{success}{oldest}, {self._rate(self._simulated_s):.2g} s simulated a second"
 
-    def _rate(self, count: int) -> float:
+    def _rate(self, count: float) -> float:
         return count / max(time.monotonic() - (self._begun or time.monotonic()), 1e-9)

@@ -89,6 +89,8 @@ def evaluate(
     total = len(chosen) * repeats
     films = Films(FilmMaker(cell, parts), Path("videos", run.content_id[:SHORT]), videos)
     with films, EpisodeProgress(total, done=total - len(tasks), style=progress_style(as_json)) as progress:
+        if tasks and simulator.opening:
+            progress.say(simulator.opening)
         runner = Runner(store, branch=branch, setting=setting, say=progress.say, ticked=progress.tick, films=films)
         for episode in runner.roll(run, loaded(snapshot, tasks), len(tasks)):
             attempts.add(episode)

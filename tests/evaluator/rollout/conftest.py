@@ -115,7 +115,7 @@ def play(small, catalogue):
         made.append(checked)
         line = wrap(KinematicLine(small, catalogue, count=worlds))
         streamed = Stream(line, checked, small, catalogue, latency=parse_latency(latency, seed=3))
-        return {one.scenario.id: one for one in streamed.run(iter(enumerate(scenes)), ticked=lambda busy: None)}
+        return {one.scenario.id: one for one in streamed.run(iter(enumerate(scenes)), ticked=lambda pace: None)}
 
     yield play
     for one in made:

@@ -50,7 +50,7 @@ class Shop:
     def roll(self, run, **options):
         setting = Setting(self.cell, self.parts, self.lines, self.worlds)
         runner = Runner(
-            self.store, branch="main", setting=setting, say=self.said.append, ticked=lambda busy: None, **options
+            self.store, branch="main", setting=setting, say=self.said.append, ticked=lambda pace: None, **options
         )
         keys = [EpisodeKey(run_id=run.content_id, scenario_id=row.scenario_id, seed=0) for row in self.rows]
         tasks = [Task(self.snapshot.scenario(row), key) for row, key in zip(self.rows, keys, strict=True)]
