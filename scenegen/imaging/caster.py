@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,37 +25,66 @@ LEAN = 0.85
 Light leaves a groove that way, whichever of its sides it met last; but sides that face a lamp stay the brighter ones.
 """
 BODIES = 192
-"""Bodies at their places whose rays are kept: fixtures stay, and between a twin and its variant most parts do."""
-CAMERAS = 8
-"""Cameras whose view of the table is kept."""
+"""Bodies at their places whose rays are kept: between a twin and its variant most parts stay."""
+BACKDROPS = 8
+"""Views of table and fixtures that are kept: as many as there are cameras that stay."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Seen:
-    """What the rays of a body's window meet of it; shapes [h, w] and [h, w, 3]."""
+class _Met(NamedTuple):
+    """Where the rays of a camera meet a body if nothing else is there, one row a pixel, shape [c]."""
 
+    pixels: NDArray[np.int64]
+    """Places in the row of all pixels."""
     depth: Array
     normal: Floats
-    """Unit normals toward the camera, world frame; 0 where there is no hit."""
+    """Unit normals toward the camera, world frame, shape [c, 3]."""
     self_open: Floats
-    count: int
 
 
 @dataclass(frozen=True, eq=False)
-class _Ground:
-    """What a camera sees where there is no body."""
+class _Picture:
+    """What a camera sees, all pixels in a row, shape [p]."""
 
+    eye: Floats
+    """The camera's centre, world frame [m], shape [3, 1]."""
     rays: Floats
-    """A ray a pixel in the world's frame, 1 m deep, shape [h, w, 3]."""
+    """A ray a pixel in the world's frame, 1 m deep, shape [3, p]."""
     depth: Array
-    """Depth of the table [m], infinite beside it, shape [h, w]."""
+    """Depth of what is nearest [m], infinite where there is nothing."""
+    instance: NDArray[np.int32]
+    normal: Floats
+    """Shape [3, p]."""
+    position: Floats
+    """World frame [m], shape [3, p]."""
+    self_open: Floats
+
+    def behind(self, met: Sequence[_Met], first: int) -> _Picture:
+        """Put bodies, whose indices begin with `first`, before what is here; of two at one depth the first is seen."""
+        if not met:
+            return self
+        pixels, depth, normal, self_open = (np.concatenate(parts) for parts in zip(*reversed(met), strict=True))
+        index = np.repeat(np.arange(first, first + len(met))[::-1], [len(one.pixels) for one in reversed(met)])
+        nearest = self.depth.copy()
+        np.minimum.at(nearest, pixels, depth)
+        seen = np.flatnonzero(depth == nearest[pixels])
+        # What is written later covers what was written before: of equally near ones the first body comes last.
+        at, reach = pixels[seen], depth[seen].astype(np.float32)
+        return _Picture(
+            eye=self.eye,
+            rays=self.rays,
+            depth=nearest,
+            instance=_written(self.instance, at, index[seen]),
+            normal=_written(self.normal, at, normal[seen].T),
+            position=_written(self.position, at, self.eye + self.rays[:, at] * reach),
+            self_open=_written(self.self_open, at, self_open[seen]),
+        )
 
 
 class GBufferCaster:
     """Casts G-buffers of a cell's scenes; a part's ray structure is built once, a moved part costs its pose only.
 
     Each body is met by the rays of its own window of the image alone; a body that stays before the same camera is not
-    met again.
+    met again, and table and fixtures that stay are one backdrop.
 
     Args:
         viewer: Places the cell's bodies; may be shared.
@@ -63,7 +94,7 @@ class GBufferCaster:
     def __init__(self, viewer: Viewer, cell: Cell) -> None:
         self._viewer = viewer
         self._table_up = cell.table.pose_top_to_world.rotation[:, 2].astype(np.float32)
-        self._bodies, self._grounds = Kept(BODIES), Kept(CAMERAS)
+        self._bodies, self._backdrops = Kept(BODIES), Kept(BACKDROPS)
 
     @classmethod
     def of(cls, cell: Cell, parts: Catalogue) -> GBufferCaster:
@@ -84,63 +115,63 @@ class GBufferCaster:
             UnknownName: The scenario has no such camera.
         """
         view = self._viewer.view(scenario, camera)
-        names = (*view.bodies, "table")
-        ground: _Ground = self._grounds.get(view.camera.content_id, lambda: self._ground(view))
-        depth = ground.depth.copy()
-        on_table = np.isfinite(depth)
-        alone = np.zeros(len(names), np.int64)
-        alone[-1] = on_table.sum()
-        instance = np.where(on_table, len(names) - 1, NOTHING).astype(np.int32)
-        normal = np.broadcast_to(self._table_up, ground.rays.shape).copy()
-        self_open = np.ones(depth.shape, np.float32)
-        for index, body in enumerate(view.bodies.values()):
-            seen = self._seen(view, body, ground, grooved=index < len(view.layout.items))
-            alone[index] = seen.count
-            here = body.window
-            nearer = seen.depth < depth[here]
-            for whole, part in ((depth, seen.depth), (normal, seen.normal), (self_open, seen.self_open)):
-                whole[here][nearer] = part[nearer]
-            instance[here][nearer] = index
-        eye = view.camera.pose_to_world.position
-        reach = np.where(np.isfinite(depth), depth, 1.0).astype(np.float32)[..., None]
+        bodies, count = list(view.bodies.values()), len(view.layout.items)
+        items, fixtures = bodies[:count], bodies[count:]
+        key = (view.camera.content_id, count, *((body.kind, body.pose_to_world) for body in fixtures))
+        backdrop, behind = self._backdrops.get(key, lambda: self._backdrop(view, fixtures, first=count))
+        met = [self._met(view, body, backdrop.rays) for body in items]
+        seen = backdrop.behind(met, first=0)
         return GBuffer(
-            names=names,
-            height_px=depth.shape[0],
-            width_px=depth.shape[1],
-            instance=instance.reshape(1, -1),
-            normal=_vector(normal.reshape(-1, 3)),
-            position=_vector((eye.astype(np.float32) + ground.rays * reach).reshape(-1, 3)),
-            depth=depth.astype(np.float32).reshape(1, -1),
-            eye=_vector(eye[None]),
-            alone=alone[None],
-            self_open=self_open.reshape(1, -1),
+            names=(*view.bodies, "table"),
+            height_px=view.camera.height_px,
+            width_px=view.camera.width_px,
+            instance=seen.instance[None],
+            normal=_vector(seen.normal),
+            position=_vector(seen.position),
+            depth=seen.depth.astype(np.float32)[None],
+            eye=_vector(seen.eye),
+            alone=np.array([[*(len(one.pixels) for one in met), *behind]]),
+            self_open=seen.self_open[None],
         )
 
-    def _ground(self, view: View) -> _Ground:
-        turn = view.camera.pose_to_world.rotation.T.astype(np.float32)
-        return _Ground(rays=view.rays.astype(np.float32) @ turn, depth=self._viewer.table_depth(view))
-
-    def _seen(self, view: View, body: Body, ground: _Ground, *, grooved: bool) -> _Seen:
+    def _met(self, view: View, body: Body, rays: Floats) -> _Met:
         key = (view.camera.content_id, body.kind, body.pose_to_world)
-        return self._bodies.get(key, lambda: _meet(view, body, ground.rays[body.window], grooved=grooved))
+        return self._bodies.get(key, lambda: _meet(view, body, rays, grooved=True))
+
+    def _backdrop(self, view: View, fixtures: Sequence[Body], *, first: int) -> tuple[_Picture, list[int]]:
+        """See table and fixtures, and say how many pixels each would cover alone, the table last."""
+        depth = self._viewer.table_depth(view).reshape(-1)
+        on_table, pose = np.isfinite(depth), view.camera.pose_to_world
+        eye = pose.position.astype(np.float32)[:, None]
+        rays = np.ascontiguousarray((view.rays.astype(np.float32) @ pose.rotation.T.astype(np.float32)).reshape(-1, 3).T)
+        table = _Picture(
+            eye=eye,
+            rays=rays,
+            depth=depth,
+            instance=np.where(on_table, first + len(fixtures), NOTHING).astype(np.int32),
+            normal=np.repeat(self._table_up[:, None], len(depth), axis=1),
+            position=eye + rays * np.where(on_table, depth, 1.0).astype(np.float32),
+            self_open=np.ones(len(depth), np.float32),
+        )
+        met = [_meet(view, body, rays, grooved=False) for body in fixtures]
+        return table.behind(met, first), [*(len(one.pixels) for one in met), int(on_table.sum())]
 
 
-def _meet(view: View, body: Body, rays: Floats, *, grooved: bool) -> _Seen:
+def _meet(view: View, body: Body, rays: Floats, *, grooved: bool) -> _Met:
     """Let the rays of its window meet a body; its own grooves are felt where it may have any."""
-    size = rays.shape[:2]
     found = body.hits(view.rays[body.window].reshape(-1, 3))
     hit = np.flatnonzero(found.faces >= 0)
+    pixels = view.places[body.window].reshape(-1)[hit]
     faces = found.faces[hit]
     local = body.shape.normals(faces, found.u[hit], found.v[hit])
-    self_open = np.ones(len(found.faces), np.float32)
+    self_open = np.ones(len(hit), np.float32)
     if grooved:
         grooves = body.shape.grooves
-        self_open[hit] = grooves.open[faces]
-        local = _leaned(local, grooves.outward[faces], self_open[hit])
-    normal = np.zeros((len(found.faces), 3), np.float32)
-    normal[hit] = local @ (view.camera.pose_to_world.rotation @ body.rotation.T).astype(np.float32).T
-    normal[np.einsum("ij,ij->i", normal, rays.reshape(-1, 3)) > 0] *= -1
-    return _Seen(found.distances.reshape(size), normal.reshape(*size, 3), self_open.reshape(size), len(hit))
+        self_open = grooves.open[faces]
+        local = _leaned(local, grooves.outward[faces], self_open)
+    normal = local @ (view.camera.pose_to_world.rotation @ body.rotation.T).astype(np.float32).T
+    normal[np.einsum("ij,ij->i", normal, rays[:, pixels].T) > 0] *= -1
+    return _Met(pixels, found.distances[hit], normal, self_open)
 
 
 def _leaned(normals: Floats, outward: Floats, self_open: Floats) -> Floats:
@@ -150,7 +181,14 @@ def _leaned(normals: Floats, outward: Floats, self_open: Floats) -> Floats:
     return mixed / np.sqrt(np.einsum("ij,ij->i", mixed, mixed))[:, None]
 
 
-def _vector(rows: Array | Floats) -> Vector:
-    """From rows, shape [n, 3], to three arrays of shape [1, n]."""
-    x, y, z = np.ascontiguousarray(rows.T, np.float32)[:, None]
+def _written[T: np.generic](values: NDArray[T], places: NDArray[np.int64], new: Any) -> NDArray[T]:
+    """Copy values with other ones at some places of the last axis."""
+    copied = values.copy()
+    copied[..., places] = new
+    return copied
+
+
+def _vector(planes: Floats) -> Vector:
+    """Turn rows of a plane each, shape [3, n], into three arrays of shape [1, n]."""
+    x, y, z = planes[:, None]
     return x, y, z

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scenegen.geometry import Array
 from scenegen.scenario import Camera
@@ -35,6 +36,14 @@ def camera_rays(
     rays = np.stack([flat_x, -flat_y, -np.ones_like(flat_x)], axis=-1)
     rays.setflags(write=False)
     return rays
+
+
+@lru_cache(maxsize=16)
+def pixel_places(height_px: int, width_px: int) -> NDArray[np.int64]:
+    """Return the place of each pixel in the row of all pixels, `row * width + column`, shape [h, w]."""
+    places = np.arange(height_px * width_px).reshape(height_px, width_px)
+    places.setflags(write=False)
+    return places
 
 
 def project(camera: Camera, points_m: Array) -> Array:

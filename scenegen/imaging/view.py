@@ -8,13 +8,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scenegen.cell import Cell
 from scenegen.errors import UnknownName
 from scenegen.geometry import Array, Pose, quat_conjugate, quat_to_matrix
 from scenegen.imaging.feed_region import FeedRegion
 from scenegen.imaging.kept import Kept
-from scenegen.imaging.pinhole import camera_rays, windows
+from scenegen.imaging.pinhole import camera_rays, pixel_places, windows
 from scenegen.imaging.ray_shape import Hits, RayShape, container_shape
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Camera, Layout, Scenario
@@ -62,6 +63,11 @@ class View:
         """A ray a pixel in the camera's frame, with z = -1, shape [h, w, 3]."""
         c = self.camera
         return camera_rays(c.width_px, c.height_px, c.focal_px, c.principal_px, c.distortion)
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Place of each pixel in the row of all pixels, `row * width + column`, shape [h, w]."""
+        return pixel_places(self.camera.height_px, self.camera.width_px)
 
 
 class Viewer:
