@@ -58,12 +58,13 @@ class _Picture:
     """World frame [m], shape [3, p]."""
     self_open: Floats
 
-    def behind(self, met: Sequence[_Met], first: int) -> _Picture:
-        """Put bodies, whose indices begin with `first`, before what is here; of two at one depth the first is seen."""
+    def behind(self, met: Sequence[_Met]) -> _Picture:
+        """Put bodies before what is here, whose indices move up; of two at one depth the first is seen."""
         if not met:
             return self
         pixels, depth, normal, self_open = (np.concatenate(parts) for parts in zip(*reversed(met), strict=True))
-        index = np.repeat(np.arange(first, first + len(met))[::-1], [len(one.pixels) for one in reversed(met)])
+        index = np.repeat(np.arange(len(met))[::-1], [len(one.pixels) for one in reversed(met)])
+        moved = self.instance + np.int32(len(met)) * (self.instance != NOTHING)
         nearest = self.depth.copy()
         np.minimum.at(nearest, pixels, depth)
         seen = np.flatnonzero(depth == nearest[pixels])
@@ -73,7 +74,7 @@ class _Picture:
             eye=self.eye,
             rays=self.rays,
             depth=nearest,
-            instance=_written(self.instance, at, index[seen]),
+            instance=_written(moved, at, index[seen]),
             normal=_written(self.normal, at, normal[seen].T),
             position=_written(self.position, at, self.eye + self.rays[:, at] * reach),
             self_open=_written(self.self_open, at, self_open[seen]),
@@ -117,10 +118,10 @@ class GBufferCaster:
         view = self._viewer.view(scenario, camera)
         bodies, count = list(view.bodies.values()), len(view.layout.items)
         items, fixtures = bodies[:count], bodies[count:]
-        key = (view.camera.content_id, count, *((body.kind, body.pose_to_world) for body in fixtures))
-        backdrop, behind = self._backdrops.get(key, lambda: self._backdrop(view, fixtures, first=count))
+        key = (view.camera.content_id, *((body.kind, body.pose_to_world) for body in fixtures))
+        backdrop, behind = self._backdrops.get(key, lambda: self._backdrop(view, fixtures))
         met = [self._met(view, body, backdrop.rays) for body in items]
-        seen = backdrop.behind(met, first=0)
+        seen = backdrop.behind(met)
         return GBuffer(
             names=(*view.bodies, "table"),
             height_px=view.camera.height_px,
@@ -138,23 +139,24 @@ class GBufferCaster:
         key = (view.camera.content_id, body.kind, body.pose_to_world)
         return self._bodies.get(key, lambda: _meet(view, body, rays, grooved=True))
 
-    def _backdrop(self, view: View, fixtures: Sequence[Body], *, first: int) -> tuple[_Picture, list[int]]:
+    def _backdrop(self, view: View, fixtures: Sequence[Body]) -> tuple[_Picture, list[int]]:
         """See table and fixtures, and say how many pixels each would cover alone, the table last."""
         depth = self._viewer.table_depth(view).reshape(-1)
         on_table, pose = np.isfinite(depth), view.camera.pose_to_world
         eye = pose.position.astype(np.float32)[:, None]
-        rays = np.ascontiguousarray((view.rays.astype(np.float32) @ pose.rotation.T.astype(np.float32)).reshape(-1, 3).T)
+        rays = view.rays.astype(np.float32) @ pose.rotation.T.astype(np.float32)
+        rays = np.ascontiguousarray(rays.reshape(-1, 3).T)
         table = _Picture(
             eye=eye,
             rays=rays,
             depth=depth,
-            instance=np.where(on_table, first + len(fixtures), NOTHING).astype(np.int32),
+            instance=np.where(on_table, 0, NOTHING).astype(np.int32),
             normal=np.repeat(self._table_up[:, None], len(depth), axis=1),
             position=eye + rays * np.where(on_table, depth, 1.0).astype(np.float32),
             self_open=np.ones(len(depth), np.float32),
         )
         met = [_meet(view, body, rays, grooved=False) for body in fixtures]
-        return table.behind(met, first), [*(len(one.pixels) for one in met), int(on_table.sum())]
+        return table.behind(met), [*(len(one.pixels) for one in met), int(on_table.sum())]
 
 
 def _meet(view: View, body: Body, rays: Floats, *, grooved: bool) -> _Met:
