@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from scenegen.imaging.ambient import open_shares
 from scenegen.imaging.card_shadow import card_lit_share
 from scenegen.imaging.caster import GBufferCaster
 from scenegen.imaging.coat import coats_of
-from scenegen.imaging.gbuffer import GBuffer, Vector
+from scenegen.imaging.gbuffer import GBuffer, Vector, in_one_row
 from scenegen.imaging.kept import Kept
 from scenegen.imaging.light_set import AreaLight, LightSet
 from scenegen.imaging.scene_lights import scene_lights
@@ -25,7 +26,7 @@ from scenegen.imaging.shadow_map import ShadowMap, cast_shadow_map, lit_share, m
 from scenegen.imaging.vectors import times
 from scenegen.imaging.view import Viewer
 from scenegen.parts.catalogue import Catalogue
-from scenegen.scenario import Layout, Scenario
+from scenegen.scenario import Scenario
 
 SEEN = (Facet.LAYOUT, Facet.MOTION, Facet.CAMERAS)
 """Facets that decide what a camera sees before any light falls on it."""
@@ -80,18 +81,26 @@ class Renderer:
             UnknownName: The scenario has no such camera.
         """
         gbuffer = self.gbuffer(scenario, camera)
-        seen = _Shot(self, scenario, camera, None).radiance()
+        seen = _Shot(self, scenario, {camera: None}).radiance()
         return seen.T.reshape(gbuffer.height_px, gbuffer.width_px, 3)
 
-    def radiance_at(self, scenario: Scenario, camera: str, pixels: Pixels) -> NDArray[np.float32]:
-        """Return the luminance of some pixels alone by linear colour [cd/m²], shape [k, 3]; see `radiance`.
+    def radiance_at(self, scenario: Scenario, pixels: Mapping[str, Pixels]) -> dict[str, NDArray[np.float32]]:
+        """Return the luminance of some pixels alone by linear colour [cd/m²]; those of all cameras are shaded together.
 
         Args:
             scenario: The scene.
-            camera: Name of one of its cameras.
-            pixels: Places in the row of all pixels, `row * width + column`, shape [k].
+            pixels: Camera -> places in the row of all its pixels, `row * width + column`, shape [k]; at least one
+                camera.
+
+        Returns:
+            Camera -> luminance, shape [3, k]; see `radiance`.
+
+        Raises:
+            UnknownName: The scenario has no such camera.
         """
-        return _Shot(self, scenario, camera, pixels).radiance().T
+        seen = _Shot(self, scenario, pixels).radiance()
+        ends = np.cumsum([len(places) for places in pixels.values()])
+        return dict(zip(pixels, np.split(seen, ends[:-1], axis=1), strict=True))
 
     def once[T](self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
         """Return what is kept under a key, or make it; of each kind the latest used are kept."""
@@ -99,13 +108,13 @@ class Renderer:
 
 
 class _Shot:
-    """Pixels of one camera's view of a scene, about to be shaded."""
+    """Pixels of some cameras' views of a scene in one row, about to be shaded."""
 
-    def __init__(self, renderer: Renderer, scenario: Scenario, camera: str, pixels: Pixels | None) -> None:
+    def __init__(self, renderer: Renderer, scenario: Scenario, views: Mapping[str, Pixels | None]) -> None:
         self._renderer, self._once = renderer, renderer.once
-        self._scenario, self._camera, self._pixels = scenario, camera, pixels
-        self._seen = (scenario.key(*SEEN), camera)
-        self._place = (*self._seen, None if pixels is None else pixels.tobytes())
+        self._scenario, self._views = scenario, views
+        chosen = ((camera, None if pixels is None else pixels.tobytes()) for camera, pixels in views.items())
+        self._place = (scenario.key(*SEEN), *chosen)
         self._look = (scenario.key(Facet.SURFACES), self._place)
 
     def radiance(self) -> NDArray[np.float32]:
@@ -127,18 +136,29 @@ class _Shot:
         return np.stack([np.stack([one[channel][0] for one in each]) for channel in range(3)])
 
     @cached_property
+    def _row(self) -> GBuffer:
+        parts = [gbuffer if pixels is None else gbuffer.part(pixels) for _, gbuffer, pixels in self._each()]
+        return in_one_row(parts, xp=np)
+
+    def _each(self) -> Iterator[tuple[str, GBuffer, Pixels | None]]:
+        for camera, pixels in self._views.items():
+            yield camera, self._renderer.gbuffer(self._scenario, camera), pixels
+
+    @cached_property
     def _points(self) -> Points:
-        gbuffer = self._renderer.gbuffer(self._scenario, self._camera)
-        places = {name: index for index, name in enumerate(gbuffer.names)}
+        row = self._row
+        places = {name: index for index, name in enumerate(row.names)}
         known = coats_of(self._scenario, self._renderer.cell)
         coats = {places[name]: coat for name, coat in known.items() if name in places}
-        looks = scene_surfaces(self._scenario, gbuffer.names)
-        return points_of(gbuffer, looks, xp=np, pixels=self._pixels, coats=coats)
+        return points_of(row, scene_surfaces(self._scenario, row.names), xp=np, coats=coats)
 
     def _around(self) -> AmbientResponse:
-        gbuffer = self._renderer.gbuffer(self._scenario, self._camera)
-        shares = self._once("open", self._place, lambda: open_shares(gbuffer, xp=np, pixels=self._pixels))
+        shares = self._once("open", self._place, self._open_shares)
         return ambient_response(self._points, xp=np, open_share=shares)
+
+    def _open_shares(self) -> NDArray[np.float32]:
+        shares = [open_shares(gbuffer, xp=np, pixels=pixels) for _, gbuffer, pixels in self._each()]
+        return np.concatenate(shares, axis=1)
 
     def _area(self, light: AreaLight, lights: LightSet) -> Vector:
         """Response to a light: what it would be without shadows, times the share of the light that arrives."""
@@ -153,41 +173,62 @@ class _Shot:
         return times(whole, lit)
 
     def _unshadowed(self, light: AreaLight) -> NDArray[np.float32]:
-        """Share of a light that bodies let through: in the feed by a map of its own, which all cameras share."""
-        layout, viewer = self._scenario.layout, self._renderer.viewer
-        region, gbuffer = viewer.feed_region(layout), self._renderer.gbuffer(self._scenario, self._camera)
-        size_px = map_size_px(gbuffer.height_px * gbuffer.width_px)
-        inside = region.holds(self._points.position)
-        share = np.ones_like(self._points.alpha)
-        for chosen, key, receivers in (
-            (inside, self._scenario.key(Facet.LAYOUT), region.corners),
-            (~inside, self._seen, self._spots),
-        ):
-            if chosen.any():
-                cast = partial(_shadow_map, viewer, layout, light, receivers, size_px)
-                shadow = self._once("shadow", (key, shape_of(light), size_px), cast)
-                share[chosen] = lit_share(
-                    shadow, _chosen(self._points.position, chosen), _chosen(self._points.frame.z, chosen), xp=np
-                )[0]
+        """Share of a light that bodies let through, by the maps that hold the pixels."""
+        share = np.ones_like(self._row.depth)
+        for receivers in self._receivers:
+            cast = partial(self._shadow_map, light, receivers)
+            shadow = self._once("shadow", (receivers.key, shape_of(light), receivers.size_px), cast)
+            position, normal = (_chosen(vector, receivers.chosen) for vector in (self._row.position, self._row.normal))
+            share[:, receivers.chosen] = lit_share(shadow, position, normal, xp=np)
         return share
 
-    def _spots(self) -> Array:
-        """Return points that the camera sees, every so many pixels, shape [n, 3]."""
-        gbuffer = self._renderer.gbuffer(self._scenario, self._camera)
-        some = (0, slice(None, None, _STRIDE_PX), slice(None, None, _STRIDE_PX))
-        spots = np.stack([gbuffer.plane(values)[some] for values in gbuffer.position], axis=-1)
-        shown = gbuffer.plane(gbuffer.instance)[some] >= 0
-        return (spots[shown] if shown.any() else spots.reshape(-1, 3)).astype(np.float64)
+    def _shadow_map(self, light: AreaLight, receivers: _Receivers) -> ShadowMap:
+        viewer, layout = self._renderer.viewer, self._scenario.layout
+        return cast_shadow_map(viewer, layout, light, receivers.spots(), size_px=receivers.size_px)
+
+    @cached_property
+    def _receivers(self) -> list[_Receivers]:
+        """Sort the pixels: those in the feed share maps between all cameras, the others have some of their camera's."""
+        region = self._renderer.viewer.feed_region(self._scenario.layout)
+        inside = region.holds(self._row.position)[0]
+        gbuffers = {camera: gbuffer for camera, gbuffer, _ in self._each()}
+        sizes = np.array([map_size_px(one.height_px * one.width_px) for one in gbuffers.values()])
+        counts = [one.depth.shape[1] if pixels is None else len(pixels) for _, one, pixels in self._each()]
+        view = np.repeat(np.arange(len(counts)), counts)
+        feed, seen = self._scenario.key(Facet.LAYOUT), self._scenario.key(*SEEN)
+        found = [
+            _Receivers(inside & (sizes == size)[view], (feed,), region.corners, size)
+            for size in sorted(set(sizes.tolist()))
+        ]
+        for index, (camera, gbuffer) in enumerate(gbuffers.items()):
+            chosen = ~inside & (view == index)
+            found.append(_Receivers(chosen, (seen, camera), partial(_spots, gbuffer), int(sizes[index])))
+        return [one for one in found if one.chosen.any()]
 
 
-def _shadow_map(
-    viewer: Viewer, layout: Layout, light: AreaLight, receivers: Callable[[], Array], size_px: int
-) -> ShadowMap:
-    return cast_shadow_map(viewer, layout, light, receivers(), size_px=size_px)
+class _Receivers(NamedTuple):
+    """Pixels whose shadows are looked up in one map a light."""
+
+    chosen: NDArray[np.bool_]
+    """Which pixels of the row, shape [k]."""
+    key: tuple[str, ...]
+    """What decides what the maps span."""
+    spots: Callable[[], Array]
+    """Points that the maps span [m], world frame, shape [n, 3]."""
+    size_px: int
+    """Pixels along each side of the maps."""
+
+
+def _spots(gbuffer: GBuffer) -> Array:
+    """Return points that a camera sees, every so many pixels, shape [n, 3]."""
+    some = (0, slice(None, None, _STRIDE_PX), slice(None, None, _STRIDE_PX))
+    spots = np.stack([gbuffer.plane(values)[some] for values in gbuffer.position], axis=-1)
+    shown = gbuffer.plane(gbuffer.instance)[some] >= 0
+    return (spots[shown] if shown.any() else spots.reshape(-1, 3)).astype(np.float64)
 
 
 def _chosen(vector: Vector, chosen: NDArray[np.bool_]) -> Vector:
-    return vector[0][chosen][None], vector[1][chosen][None], vector[2][chosen][None]
+    return vector[0][:, chosen], vector[1][:, chosen], vector[2][:, chosen]
 
 
 def shape_of(light: AreaLight) -> tuple[bytes, ...]:
