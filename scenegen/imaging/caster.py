@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from scenegen.cell import Cell
 from scenegen.geometry import Array
 from scenegen.imaging.gbuffer import NOTHING, GBuffer, Vector, groove_depth
 from scenegen.imaging.kept import Kept
+from scenegen.imaging.ray_shape import Hits
 from scenegen.imaging.view import Body, View, Viewer
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Scenario
@@ -31,14 +33,12 @@ BACKDROPS = 8
 
 
 class _Met(NamedTuple):
-    """Where the rays of a camera meet a body if nothing else is there, one row a pixel, shape [c]."""
+    """Where the rays of a camera meet a body if nothing else is there."""
 
     pixels: NDArray[np.int64]
-    """Places in the row of all pixels."""
-    depth: Array
-    normal: Floats
-    """Unit normals toward the camera, world frame, shape [c, 3]."""
-    self_open: Floats
+    """Places in the row of all pixels, shape [c]."""
+    hits: Hits
+    """With depths [m] as distances."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,32 +53,73 @@ class _Picture:
     """Depth of what is nearest [m], infinite where there is nothing."""
     instance: NDArray[np.int32]
     normal: Floats
-    """Shape [3, p]."""
+    """Unit normals toward the camera, world frame, shape [3, p]."""
     position: Floats
     """World frame [m], shape [3, p]."""
     self_open: Floats
 
-    def behind(self, met: Sequence[_Met]) -> _Picture:
+    def behind(self, bodies: Sequence[Body], met: Sequence[_Met], view: View, *, grooved: bool) -> _Picture:
         """Put bodies before what is here, whose indices move up; of two at one depth the first is seen."""
-        if not met:
+        if not bodies:
             return self
-        pixels, depth, normal, self_open = (np.concatenate(parts) for parts in zip(*reversed(met), strict=True))
-        index = np.repeat(np.arange(len(met))[::-1], [len(one.pixels) for one in reversed(met)])
-        moved = self.instance + np.int32(len(met)) * (self.instance != NOTHING)
+        # What is written later covers what was written before: of equally near ones the first body comes last.
+        bodies, met = bodies[::-1], met[::-1]
+        pixels = np.concatenate([one.pixels for one in met])
+        depth, faces, u, v = (np.concatenate(parts) for parts in list(zip(*(m.hits for m in met), strict=True))[1:])
         nearest = self.depth.copy()
         np.minimum.at(nearest, pixels, depth)
         seen = np.flatnonzero(depth == nearest[pixels])
-        # What is written later covers what was written before: of equally near ones the first body comes last.
+        owner = np.repeat(np.arange(len(met)), [len(one.pixels) for one in met])[seen]
+        found = _Surface(bodies, owner, faces[seen], u[seen], v[seen])
         at, reach = pixels[seen], depth[seen].astype(np.float32)
+        rays = self.rays[:, at]
+        normal, self_open = found.shown(view, rays, grooved=grooved)
         return _Picture(
             eye=self.eye,
             rays=self.rays,
             depth=nearest,
-            instance=_written(moved, at, index[seen]),
-            normal=_written(self.normal, at, normal[seen].T),
-            position=_written(self.position, at, self.eye + self.rays[:, at] * reach),
-            self_open=_written(self.self_open, at, self_open[seen]),
+            instance=_written(
+                self.instance + np.int32(len(met)) * (self.instance != NOTHING), at, len(met) - 1 - owner
+            ),
+            normal=_written(self.normal, at, normal),
+            position=_written(self.position, at, self.eye + rays * reach),
+            self_open=_written(self.self_open, at, self_open),
         )
+
+
+class _Surface(NamedTuple):
+    """Points on bodies, those of each body following each other, shape [c]."""
+
+    bodies: Sequence[Body]
+    owner: NDArray[np.int64]
+    """Which body each point is on, ascending."""
+    faces: NDArray[np.int32]
+    u: Floats
+    v: Floats
+
+    def shown(self, view: View, rays: Floats, *, grooved: bool) -> tuple[Floats, Floats]:
+        """Return unit normals toward the camera, world frame, shape [3, c], and how open points are, shape [c].
+
+        Args:
+            view: The camera's view.
+            rays: Where the camera's rays go, world frame, shape [3, c].
+            grooved: Whether the bodies' own grooves are felt.
+        """
+        bounds = np.searchsorted(self.owner, np.arange(len(self.bodies) + 1)).tolist()
+        runs = [slice(start, stop) for start, stop in pairwise(bounds)]
+        each = list(zip(self.bodies, runs, strict=True))
+        local = _mixed(np.concatenate([body.shape.normals[self.faces[run]] for body, run in each]), self.u, self.v)
+        self_open = np.ones(len(self.owner), np.float32)
+        if grooved:
+            grooves = [(body.shape.grooves, self.faces[run]) for body, run in each]
+            self_open = np.concatenate([one.open[faces] for one, faces in grooves])
+            local = _leaned(local, np.concatenate([one.outward[faces] for one, faces in grooves]), self_open)
+        turns = view.camera.pose_to_world.rotation @ np.stack([body.rotation for body in self.bodies]).mT
+        normal = np.empty_like(local)
+        for run, turn in zip(runs, turns.astype(np.float32), strict=True):
+            np.matmul(local[run], turn.T, out=normal[run])
+        normal[np.einsum("ij,ij->i", normal, rays.T) > 0] *= -1
+        return normal.T, self_open
 
 
 class GBufferCaster:
@@ -120,8 +161,8 @@ class GBufferCaster:
         items, fixtures = bodies[:count], bodies[count:]
         key = (view.camera.content_id, *((body.kind, body.pose_to_world) for body in fixtures))
         backdrop, behind = self._backdrops.get(key, lambda: self._backdrop(view, fixtures))
-        met = [self._met(view, body, backdrop.rays) for body in items]
-        seen = backdrop.behind(met)
+        met = [self._met(view, body) for body in items]
+        seen = backdrop.behind(items, met, view, grooved=True)
         return GBuffer(
             names=(*view.bodies, "table"),
             height_px=view.camera.height_px,
@@ -135,9 +176,9 @@ class GBufferCaster:
             self_open=seen.self_open[None],
         )
 
-    def _met(self, view: View, body: Body, rays: Floats) -> _Met:
+    def _met(self, view: View, body: Body) -> _Met:
         key = (view.camera.content_id, body.kind, body.pose_to_world)
-        return self._bodies.get(key, lambda: _meet(view, body, rays, grooved=True))
+        return self._bodies.get(key, lambda: _meet(view, body))
 
     def _backdrop(self, view: View, fixtures: Sequence[Body]) -> tuple[_Picture, list[int]]:
         """See table and fixtures, and say how many pixels each would cover alone, the table last."""
@@ -155,25 +196,23 @@ class GBufferCaster:
             position=eye + rays * np.where(on_table, depth, 1.0).astype(np.float32),
             self_open=np.ones(len(depth), np.float32),
         )
-        met = [_meet(view, body, rays, grooved=False) for body in fixtures]
-        return table.behind(met), [*(len(one.pixels) for one in met), int(on_table.sum())]
+        met = [_meet(view, body) for body in fixtures]
+        return table.behind(fixtures, met, view, grooved=False), [
+            *(len(one.pixels) for one in met),
+            int(on_table.sum()),
+        ]
 
 
-def _meet(view: View, body: Body, rays: Floats, *, grooved: bool) -> _Met:
-    """Let the rays of its window meet a body; its own grooves are felt where it may have any."""
-    found = body.hits(view.rays[body.window].reshape(-1, 3))
-    hit = np.flatnonzero(found.faces >= 0)
-    pixels = view.places[body.window].reshape(-1)[hit]
-    faces = found.faces[hit]
-    local = body.shape.normals(faces, found.u[hit], found.v[hit])
-    self_open = np.ones(len(hit), np.float32)
-    if grooved:
-        grooves = body.shape.grooves
-        self_open = grooves.open[faces]
-        local = _leaned(local, grooves.outward[faces], self_open)
-    normal = local @ (view.camera.pose_to_world.rotation @ body.rotation.T).astype(np.float32).T
-    normal[np.einsum("ij,ij->i", normal, rays[:, pixels].T) > 0] *= -1
-    return _Met(pixels, found.distances[hit], normal, self_open)
+def _meet(view: View, body: Body) -> _Met:
+    """Let the rays of its window meet a body."""
+    hits = body.hits(view.rays[body.window].reshape(-1, 3))
+    return _Met(view.places[body.window].reshape(-1)[hits.rays], hits)
+
+
+def _mixed(corners: Floats, u: Floats, v: Floats) -> Floats:
+    """Interpolate unit normals at the corners of triangles, shape [n, 3, 3], to points in them, shape [n, 3]."""
+    mixed = corners[:, 0] * (1 - u - v)[:, None] + corners[:, 1] * u[:, None] + corners[:, 2] * v[:, None]
+    return mixed / np.sqrt(np.einsum("ij,ij->i", mixed, mixed))[:, None]
 
 
 def _leaned(normals: Floats, outward: Floats, self_open: Floats) -> Floats:
