@@ -64,9 +64,10 @@ def project(camera: Camera, points_m: Array) -> Array:
 def _to_pixels(camera: Camera, points: Array) -> Array:
     """Project points ahead, in the camera's frame, shape [n, 3], to pixels, shape [n, 2]."""
     x, y = points[:, 0] / -points[:, 2], -points[:, 1] / -points[:, 2]
-    radial, shift_x, shift_y = _brown_conrady(x, y, camera.distortion)
-    bent = np.stack([x * radial + shift_x, y * radial + shift_y], axis=1)
-    return bent * np.array(camera.focal_px) + np.array(camera.principal_px)
+    if any(camera.distortion):
+        radial, shift_x, shift_y = _brown_conrady(x, y, camera.distortion)
+        x, y = x * radial + shift_x, y * radial + shift_y
+    return np.stack([x, y], axis=1) * np.array(camera.focal_px) + np.array(camera.principal_px)
 
 
 def _brown_conrady(x: Array, y: Array, coefficients: tuple[float, ...]) -> tuple[Array, Array, Array]:

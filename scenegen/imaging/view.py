@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -24,8 +23,7 @@ DEPTHS = 256
 """Bodies at their places whose depths are kept: before the map of a light that stays, fixtures and most parts do."""
 
 
-@dataclass(frozen=True, eq=False)
-class Body:
+class Body(NamedTuple):
     """A shape at its place, seen from one camera."""
 
     name: str
@@ -78,6 +76,8 @@ class Viewer:
         self._shapes: dict[str, RayShape] = {}
         self.fixtures = {name: container_shape(box) for name, box in cell.containers.items()}
         """Feed and bins by name."""
+        self._placed: _Placed | None = None
+        """The last layout: several cameras and lights look at it."""
         self._kept: dict[str, View] = {}
         self._depths = Kept(DEPTHS)
 
@@ -97,12 +97,25 @@ class Viewer:
 
     def look(self, layout: Layout, camera: Camera) -> View:
         """Place all bodies before any camera."""
-        placed = [_Placed(i.name, i.part, self._shape(i.part), i.pose_to_world) for i in layout.items]
-        for fixture in layout.fixtures:
-            if fixture.name in self.fixtures:
-                shape = self.fixtures[fixture.name]
-                placed.append(_Placed(fixture.name, f"/{fixture.name}", shape, fixture.pose_to_world))
-        return View(layout, camera, {body.name: body for body in _before(camera, placed)})
+        if self._placed is None or self._placed.layout is not layout:
+            self._placed = self._place(layout)
+        return View(layout, camera, {body.name: body for body in self._placed.before(camera)})
+
+    def _place(self, layout: Layout) -> _Placed:
+        """Bring the poses of a layout's bodies into arrays: items in its order, then feed and bins."""
+        fixtures = [one for one in layout.fixtures if one.name in self.fixtures]
+        bodies = [
+            *((one.name, one.part, one.pose_to_world, self._shape(one.part)) for one in layout.items),
+            *((one.name, f"/{one.name}", one.pose_to_world, self.fixtures[one.name]) for one in fixtures),
+        ]
+        poses = [pose for _, _, pose, _ in bodies]
+        return _Placed(
+            layout,
+            bodies,
+            position=np.array([pose.position_m for pose in poses]).reshape(-1, 3),
+            inverse=quat_to_matrix(quat_conjugate(np.array([pose.quat_xyzw for pose in poses]).reshape(-1, 4))),
+            corners=np.array([shape.corners for *_, shape in bodies]).reshape(-1, 8, 3),
+        )
 
     def feed_region(self, layout: Layout) -> FeedRegion:
         """Return the space in and over a layout's feed."""
@@ -116,7 +129,7 @@ class Viewer:
             rays = view.rays[body.window]
             return body.depths(rays.reshape(-1, 3)).reshape(rays.shape[:2])
 
-        return self._depths.get((view.camera, body.kind, body.pose_to_world), meet)
+        return self._depths.get((view.camera.content_id, body.kind, body.pose_to_world), meet)
 
     def table_depth(self, view: View) -> Array:
         """Depth [m] of the table's upper face, infinite beside it, shape [h, w]."""
@@ -139,21 +152,23 @@ class Viewer:
 
 
 class _Placed(NamedTuple):
-    name: str
-    kind: str
-    shape: RayShape
-    pose_to_world: Pose
+    """The bodies of a layout at their places, n of them."""
 
+    layout: Layout
+    bodies: list[tuple[str, str, Pose, RayShape]]
+    """Name, kind, pose and shape of each."""
+    position: Array
+    """Their origins, world frame [m], shape [n, 3]."""
+    inverse: Array
+    """From the world's to the shapes' frames, shape [n, 3, 3]."""
+    corners: Array
+    """Corners of their bounding boxes in their own frames [m], shape [n, 8, 3]."""
 
-def _before(camera: Camera, placed: list[_Placed]) -> Iterator[Body]:
-    """See placed shapes from a camera."""
-    if not placed:
-        return
-    eye, turn = camera.pose_to_world.position, camera.pose_to_world.rotation
-    inverse = quat_to_matrix(quat_conjugate([one.pose_to_world.quat_xyzw for one in placed]))
-    origins = np.einsum("nij,nj->ni", inverse, eye - np.array([one.pose_to_world.position_m for one in placed]))
-    rotations = inverse @ turn
-    corners = (np.stack([one.shape.corners for one in placed]) - origins[:, None]) @ rotations
-    seen = windows(camera, corners)
-    for one, rotation, origin, window in zip(placed, rotations, origins, seen, strict=True):
-        yield Body(one.name, one.kind, one.pose_to_world, one.shape, rotation, origin, window)
+    def before(self, camera: Camera) -> list[Body]:
+        """See them from a camera."""
+        eye, turn = camera.pose_to_world.position, camera.pose_to_world.rotation
+        origins = np.einsum("nij,nj->ni", self.inverse, eye - self.position)
+        rotations = self.inverse @ turn
+        seen = windows(camera, (self.corners - origins[:, None]) @ rotations)
+        each = zip(self.bodies, rotations, origins, seen, strict=True)
+        return [Body(*body, rotation, origin, window) for body, rotation, origin, window in each]
