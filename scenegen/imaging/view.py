@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -21,6 +22,8 @@ from scenegen.scenario import Camera, Layout, Scenario
 
 DEPTHS = 256
 """Bodies at their places whose depths are kept: before the map of a light that stays, fixtures and most parts do."""
+BACKDROPS = 8
+"""Cameras and lights before which the fixtures' depths are kept."""
 
 
 class Body(NamedTuple):
@@ -79,7 +82,7 @@ class Viewer:
         self._placed: _Placed | None = None
         """The last layout: several cameras and lights look at it."""
         self._kept: dict[str, View] = {}
-        self._depths = Kept(DEPTHS)
+        self._depths, self._backdrops = Kept(DEPTHS), Kept(BACKDROPS)
 
     def view(self, scenario: Scenario, camera: str) -> View:
         """Place all bodies before a scenario's camera; the last view of each camera is kept.
@@ -130,6 +133,23 @@ class Viewer:
             return body.depths(rays.reshape(-1, 3)).reshape(rays.shape[:2])
 
         return self._depths.get((view.camera.content_id, body.kind, body.pose_to_world), meet)
+
+    def depth(self, view: View) -> Array:
+        """Depth [m] of the nearest body, the table apart, infinite where there is none, shape [h, w]."""
+        bodies, count = list(view.bodies.values()), len(view.layout.items)
+        fixtures = bodies[count:]
+        key = (view.camera.content_id, *((body.kind, body.pose_to_world) for body in fixtures))
+        backdrop = self._backdrops.get(key, lambda: self._nearest(view, fixtures, None))
+        return self._nearest(view, bodies[:count], backdrop)
+
+    def _nearest(self, view: View, bodies: Sequence[Body], backdrop: Array | None) -> Array:
+        """Return the depths of what is nearest, of bodies and a backdrop, shape [h, w]."""
+        size = (view.camera.height_px, view.camera.width_px)
+        nearest = np.full(size, np.inf) if backdrop is None else backdrop.copy()
+        for body in bodies:
+            here = nearest[body.window]
+            np.minimum(here, self.depths(view, body), out=here)
+        return nearest
 
     def table_depth(self, view: View) -> Array:
         """Depth [m] of the table's upper face, infinite beside it, shape [h, w]."""
