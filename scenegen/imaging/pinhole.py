@@ -38,6 +38,23 @@ def camera_rays(
     return rays
 
 
+def window_rays(camera: Camera, window: tuple[slice, slice]) -> Array:
+    """Return the rays of a part of the image, as `camera_rays` has them, which only a lens that bends them needs.
+
+    Args:
+        camera: The camera.
+        window: Rows and columns.
+    """
+    if any(camera.distortion):
+        rays = camera_rays(camera.width_px, camera.height_px, camera.focal_px, camera.principal_px, camera.distortion)
+        return rays[window]
+    rows, columns = (np.arange(side.start, side.stop) + 0.5 for side in window)
+    rays = np.full((len(rows), len(columns), 3), -1.0)
+    rays[..., 0] = (columns - camera.principal_px[0]) / camera.focal_px[0]
+    rays[..., 1] = -((rows - camera.principal_px[1]) / camera.focal_px[1])[:, None]
+    return rays
+
+
 @lru_cache(maxsize=16)
 def pixel_places(height_px: int, width_px: int) -> NDArray[np.int64]:
     """Return the place of each pixel in the row of all pixels, `row * width + column`, shape [h, w]."""

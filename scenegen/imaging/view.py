@@ -15,7 +15,7 @@ from scenegen.errors import UnknownName
 from scenegen.geometry import Array, Pose, quat_conjugate, quat_to_matrix
 from scenegen.imaging.feed_region import FeedRegion
 from scenegen.imaging.kept import Kept
-from scenegen.imaging.pinhole import camera_rays, pixel_places, windows
+from scenegen.imaging.pinhole import camera_rays, pixel_places, window_rays, windows
 from scenegen.imaging.ray_shape import Hits, RayShape, container_shape
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Camera, Layout, Scenario
@@ -129,7 +129,7 @@ class Viewer:
         """Depths [m] of a body in its window, infinite where it is not met, shape [h, w]; each kept."""
 
         def meet() -> Array:
-            rays = view.rays[body.window]
+            rays = window_rays(view.camera, body.window)
             return body.depths(rays.reshape(-1, 3)).reshape(rays.shape[:2])
 
         return self._depths.get((view.camera.content_id, body.kind, body.pose_to_world), meet)
