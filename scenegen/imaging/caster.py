@@ -187,13 +187,14 @@ class GBufferCaster:
         eye = pose.position.astype(np.float32)[:, None]
         rays = view.rays.astype(np.float32) @ pose.rotation.T.astype(np.float32)
         rays = np.ascontiguousarray(rays.reshape(-1, 3).T)
+        reach = np.where(on_table, depth, 1.0).astype(np.float32)
         table = _Picture(
             eye=eye,
             rays=rays,
             depth=depth,
             instance=np.where(on_table, 0, NOTHING).astype(np.int32),
             normal=np.repeat(self._table_up[:, None], len(depth), axis=1),
-            position=eye + rays * np.where(on_table, depth, 1.0).astype(np.float32),
+            position=np.add(eye, rays * reach, dtype=np.float32),
             self_open=np.ones(len(depth), np.float32),
         )
         met = [_meet(view, body) for body in fixtures]

@@ -27,16 +27,15 @@ class Kept:
 
     def each[T](self, keys: Sequence[Hashable], make: Callable[[list[int]], Sequence[T]]) -> list[T]:
         """Return what is kept under each of some keys; `make` is told which are missing and makes them together."""
-        found = {key: self.get(key, lambda: None) for key in keys if key in self._known}
-        missing = [index for index, key in enumerate(keys) if key not in found]
+        known = {key: self._known[key] for key in keys if key in self._known}
+        missing = [index for index, key in enumerate(keys) if key not in known]
         if missing:
-            found |= {
-                keys[index]: self._keep(keys[index], one) for index, one in zip(missing, make(missing), strict=True)
-            }
-        return [found[key] for key in keys]
+            known |= zip([keys[index] for index in missing], make(missing), strict=True)
+        return [self._keep(key, known[key]) for key in keys]
 
     def _keep[T](self, key: Hashable, made: T) -> T:
         self._known[key] = made
+        self._known.move_to_end(key)
         if len(self._known) > self._size:
             self._known.popitem(last=False)
         return made
