@@ -5,13 +5,14 @@ import pytest
 
 from scenegen.base import sample_base
 from scenegen.errors import UnknownName
+from scenegen.geometry import Pose
 from scenegen.imaging.caster import GBufferCaster
 from scenegen.imaging.gbuffer import NOTHING
 from scenegen.imaging.mask import MaskCaster
 from scenegen.imaging.pinhole import project
 from scenegen.imaging.ray_shape import RayShape
 from scenegen.parts.builtin import builtin_catalogue
-from scenegen.scenario import Cameras
+from scenegen.scenario import Cameras, Item
 from scenegen.streams import stream
 
 
@@ -89,6 +90,27 @@ def test_hits_say_where_on_which_triangle_rays_end():
     assert found.faces.tolist() == [0]
     assert [float(one[0]) for one in (found.distances, found.u, found.v)] == pytest.approx([2.0, 0.25, 0.5])
     assert not len(shape.hits(np.zeros(3), np.empty((0, 3))).rays)
+
+
+def test_the_side_of_a_pin_is_round(cell, base_scenario):
+    name = "dowel_pin_8x20"
+    pose = Pose.of(cell.feed.pose_to_world.apply((0.0, 0.0, 0.1)), (0.6, 0.1, 0.2, 0.7))
+    pin = Item(name="pin", part=name, zone="feed", pose_to_world=pose)
+    scenario = base_scenario.varied(layout=base_scenario.layout.replaced(items=(pin,)))
+    found = GBufferCaster.of(cell, builtin_catalogue([name])).cast(scenario, "overhead")
+    normal, position = (
+        np.stack([plane[0] for plane in vector], axis=1)[found.instance[0] == 0]
+        for vector in (found.normal, found.position)
+    )
+    normal, position = normal @ pose.rotation, pose.inverse().apply(position)
+    around, outward = normal[:, :2], position[:, :2]
+    side = np.linalg.norm(outward, axis=1) > 0.0039
+    assert side.sum() > 30
+    np.testing.assert_allclose(_unit(around[side]), _unit(outward[side]), atol=0.02)
+
+
+def _unit(rows):
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def test_threads_stand_in_their_own_way_and_flat_faces_do_not(gbuffer, base_scenario):
