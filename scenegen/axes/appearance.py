@@ -17,8 +17,7 @@ from scenegen.axes.shown import TargetPixels, target_pixels
 from scenegen.geometry import Array, Pose
 from scenegen.imaging.coat import stain_mask
 from scenegen.imaging.exposure import nominal_gain
-from scenegen.imaging.gbuffer import Vector
-from scenegen.imaging.light_set import AreaLight, LightSet, SurfaceSet
+from scenegen.imaging.light_set import LightSet, SurfaceSet, together
 from scenegen.imaging.renderer import SEEN
 from scenegen.imaging.scene_lights import scene_lights
 from scenegen.imaging.shading import ambient_response, area_response, mixed, points_of
@@ -50,7 +49,7 @@ class Appearance:
     ) -> None:
         self.shown = shown
         self._poses, self._gain = poses, gain
-        self._around, self._areas = replace(lights, areas=()), _together(lights.areas)
+        self._around, self._areas = replace(lights, areas=()), together(lights.areas)
         self._own = [np.flatnonzero(shown.owners == index) for index in range(len(shown.names))]
         every, count = np.arange(len(shown.owners)), len(palette)
         shaded = self._shade(np.tile(every, count), np.repeat(np.arange(count), len(every)), palette)
@@ -151,21 +150,6 @@ def _appearance(scenario: Scenario, ctx: AxisContext, palette: tuple[Look, ...])
     poses = [scenario.item(name).pose_to_world for name in shown.names]
     lights = scene_lights(scenario.varied(lights=nominal_lights(ctx.cell)))
     return Appearance(shown, poses, lights, np.array(nominal_gain(ctx.cell)), palette)
-
-
-def _together(areas: Sequence[AreaLight]) -> AreaLight:
-    """Put lights below each other, each array of shape [len(areas), 1]: they are shaded in one go."""
-
-    def stacked(vectors: list[Vector]) -> Vector:
-        x, y, z = (np.concatenate([np.zeros((0, 1), np.float32), *parts]) for parts in zip(*vectors, strict=True))
-        return x, y, z
-
-    return AreaLight(
-        center=stacked([area.center for area in areas]),
-        half_u=stacked([area.half_u for area in areas]),
-        half_v=stacked([area.half_v for area in areas]),
-        radiance=stacked([area.radiance for area in areas]),
-    )
 
 
 def _look_of(stain: Stain) -> Look:

@@ -81,9 +81,8 @@ def _divergences(scenario: Scenario, twin: Scenario, facet: Facet, camera: str, 
     scope = metered.scope(scenario, camera)
     changed = _repainted(scenario, twin) if facet is Facet.SURFACES else set(scope.names)
     if changed & set(scope.names):
-        plain = not set(departed(twin, metered)) & set(OPTICAL)
-        there = metered.nominal(scenario, camera) if plain else metered.exposed(twin, camera)
-        each = _divergence(metered.exposed(scenario, camera), there, sensors)[: scope.inside]
+        here, there = (metered.exposed(one, camera) for one in (scenario, twin))
+        each = _divergence(here, there, sensors)[: scope.inside]
         owners = np.repeat(np.arange(len(scope.names)), scope.visible)
         yield from np.bincount(owners, each, minlength=len(scope.names)).tolist()
     if facet is Facet.SURFACES:

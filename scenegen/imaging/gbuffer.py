@@ -6,7 +6,8 @@ simulator's camera gives them. Pixels of an image lie in one row, images of a ba
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 Vector = tuple[Any, Any, Any]
@@ -48,6 +49,52 @@ class GBuffer:
     def plane(self, values: Any) -> Any:
         """Return values of pixels as images, shape [b, h, w]."""
         return values.reshape((values.shape[0], self.height_px, self.width_px))
+
+    def part(self, pixels: Any) -> GBuffer:
+        """Return some pixels of the one image, by their place in its row, shape [k], as an image of one row."""
+        return replace(
+            self,
+            height_px=1,
+            width_px=len(pixels),
+            instance=self.instance[:, pixels],
+            normal=_some(self.normal, pixels),
+            position=_some(self.position, pixels),
+            depth=self.depth[:, pixels],
+            self_open=None if self.self_open is None else self.self_open[:, pixels],
+        )
+
+
+def in_one_row(parts: Sequence[GBuffer], *, xp: Any) -> GBuffer:
+    """Put images of one row each, of the same instances, one after the other; each pixel keeps its camera's centre.
+
+    Args:
+        parts: The images, at least one; all of them tell `self_open`, or none does.
+        xp: Array namespace.
+    """
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    # Zeros of the row's length spread each camera's centre over its pixels.
+    eyes = [tuple(plane + xp.zeros_like(part.depth) for plane in part.eye) for part in parts]
+    return replace(
+        first,
+        width_px=sum(part.width_px for part in parts),
+        instance=xp.concat([part.instance for part in parts], axis=1),
+        normal=_joined([part.normal for part in parts], xp),
+        position=_joined([part.position for part in parts], xp),
+        depth=xp.concat([part.depth for part in parts], axis=1),
+        eye=_joined(eyes, xp),
+        self_open=None if first.self_open is None else xp.concat([part.self_open for part in parts], axis=1),
+    )
+
+
+def _some(vector: Vector, pixels: Any) -> Vector:
+    return vector[0][:, pixels], vector[1][:, pixels], vector[2][:, pixels]
+
+
+def _joined(vectors: Sequence[Any], xp: Any) -> Vector:
+    x, y, z = (xp.concat(planes, axis=1) for planes in zip(*vectors, strict=True))
+    return x, y, z
 
 
 def groove_depth(self_open: Any, xp: Any) -> Any:

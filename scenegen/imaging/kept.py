@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 
@@ -23,7 +23,19 @@ class Kept:
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
-        made = self._known[key] = make()
+        return self._keep(key, make())
+
+    def each[T](self, keys: Sequence[Hashable], make: Callable[[list[int]], Sequence[T]]) -> list[T]:
+        """Return what is kept under each of some keys; `make` is told which are missing and makes them together."""
+        known = {key: self._known[key] for key in keys if key in self._known}
+        missing = [index for index, key in enumerate(keys) if key not in known]
+        if missing:
+            known |= zip([keys[index] for index in missing], make(missing), strict=True)
+        return [self._keep(key, known[key]) for key in keys]
+
+    def _keep[T](self, key: Hashable, made: T) -> T:
+        self._known[key] = made
+        self._known.move_to_end(key)
         if len(self._known) > self._size:
             self._known.popitem(last=False)
         return made

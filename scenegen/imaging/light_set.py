@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from scenegen.imaging.gbuffer import Vector
 
@@ -69,3 +72,18 @@ class LightSet:
     ambient: Ambient
     cards: tuple[Card, ...] = ()
     """What shades the scene without being seen."""
+
+
+def together(areas: Sequence[AreaLight]) -> AreaLight:
+    """Put lights of one image each below each other, numpy, shape [len(areas), 1]: they are shaded in one go."""
+
+    def stacked(vectors: list[Vector]) -> Vector:
+        x, y, z = (np.concatenate([np.zeros((0, 1), np.float32), *parts]) for parts in zip(*vectors, strict=True))
+        return x, y, z
+
+    return AreaLight(
+        center=stacked([area.center for area in areas]),
+        half_u=stacked([area.half_u for area in areas]),
+        half_v=stacked([area.half_v for area in areas]),
+        radiance=stacked([area.radiance for area in areas]),
+    )

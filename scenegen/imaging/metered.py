@@ -22,8 +22,10 @@ Floats = NDArray[np.float32]
 
 OPTICAL = (Facet.LIGHTS, Facet.SURFACES, Facet.SENSOR)
 """Facets that change what is seen and not where anything is."""
-SCENES = 8
-"""Scenes whose readings are kept: checks, axes and what is stored ask for the same ones."""
+VISIBLE = (Facet.LAYOUT, Facet.MOTION, Facet.CAMERAS, *OPTICAL)
+"""Facets that decide what cameras show."""
+SCENES = 16
+"""Readings and exposed pixels of scenes that are kept: checks, axes and what is stored ask for the same ones."""
 VIEWS = 24
 """Scopes and nominal values that are kept, of each camera of each layout."""
 _NOTHING = np.zeros((3, 0), np.float32)
@@ -55,7 +57,7 @@ class Metered:
         Returns:
             Camera -> readings of one image, of the targets in the feed in the layout's order.
         """
-        return self._scenes.get(scenario.id, lambda: self._read(scenario))
+        return self._scenes.get(("read", scenario.key(*VISIBLE)), lambda: self._read(scenario))
 
     def _read(self, scenario: Scenario) -> dict[str, Readings]:
         cameras = [camera.name for camera in scenario.cameras.cameras]
@@ -87,15 +89,35 @@ class Metered:
             camera: Name of one of its cameras.
             pixels: Places in the row of all pixels, `row * width + column`, shape [k]; those of the scope if not given.
         """
-        sensor, pixels = sensor_of(scenario, camera), self.scope(scenario, camera).pixels if pixels is None else pixels
-        gbuffer = self.renderer.gbuffer(scenario, camera)
-        if is_pointwise(sensor):
-            light = self.renderer.radiance_at(scenario, camera, pixels).T
-            size_px = (gbuffer.height_px, gbuffer.width_px)
-            return expose_points(light, sensor, pixels, size_px=size_px, nominal=self._gain)
-        red, green, blue = np.moveaxis(self.renderer.radiance(scenario, camera), -1, 0)[:, None]
+        if pixels is not None:
+            return self._exposed(scenario, {camera: pixels})[camera]
+        return self._scenes.get(("exposed", scenario.key(*VISIBLE)), lambda: self._exposed_scopes(scenario))[camera]
+
+    def _exposed_scopes(self, scenario: Scenario) -> dict[str, Floats]:
+        cameras = [camera.name for camera in scenario.cameras.cameras]
+        return self._exposed(scenario, {camera: self.scope(scenario, camera).pixels for camera in cameras})
+
+    def _exposed(self, scenario: Scenario, places: Mapping[str, Places]) -> dict[str, Floats]:
+        """Expose pixels of some cameras; where the optics spread light, from a whole image."""
+        sensors = {camera: sensor_of(scenario, camera) for camera in places}
+        alone = {camera: pixels for camera, pixels in places.items() if is_pointwise(sensors[camera])}
+        light = self.renderer.radiance_at(scenario, alone) if alone else {}
+        return {
+            camera: self._exposed_points(scenario, light[camera], sensors[camera], pixels)
+            if camera in light
+            else self._exposed_image(scenario, sensors[camera])[:, pixels]
+            for camera, pixels in places.items()
+        }
+
+    def _exposed_points(self, scenario: Scenario, light: Floats, sensor: CameraSensor, pixels: Places) -> Floats:
+        gbuffer = self.renderer.gbuffer(scenario, sensor.camera)
+        size_px = (gbuffer.height_px, gbuffer.width_px)
+        return expose_points(light, sensor, pixels, size_px=size_px, nominal=self._gain)
+
+    def _exposed_image(self, scenario: Scenario, sensor: CameraSensor) -> Floats:
+        red, green, blue = np.moveaxis(self.renderer.radiance(scenario, sensor.camera), -1, 0)[:, None]
         image = expose((red, green, blue), [sensor], nominal=self._gain, xp=np)
-        return np.stack([plane.reshape(-1)[pixels] for plane in image])
+        return np.stack([plane.reshape(-1) for plane in image])
 
     def nominal(self, scenario: Scenario, camera: str) -> Floats:
         """Return the same under the cell's nominal light, looks and sensor; kept for scenes of one layout."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scenegen.geometry import Array
 from scenegen.scenario import Camera
@@ -48,6 +49,31 @@ def pixel_rays(camera: Camera, pixels: Array) -> Array:
     return np.stack([x, -y, -np.ones_like(x)], axis=1)
 
 
+def window_rays(camera: Camera, window: tuple[slice, slice]) -> Array:
+    """Return the rays of a part of the image, as `camera_rays` has them, which only a lens that bends them needs.
+
+    Args:
+        camera: The camera.
+        window: Rows and columns.
+    """
+    if any(camera.distortion):
+        rays = camera_rays(camera.width_px, camera.height_px, camera.focal_px, camera.principal_px, camera.distortion)
+        return rays[window]
+    rows, columns = (np.arange(side.start, side.stop) + 0.5 for side in window)
+    rays = np.full((len(rows), len(columns), 3), -1.0)
+    rays[..., 0] = (columns - camera.principal_px[0]) / camera.focal_px[0]
+    rays[..., 1] = -((rows - camera.principal_px[1]) / camera.focal_px[1])[:, None]
+    return rays
+
+
+@lru_cache(maxsize=16)
+def pixel_places(height_px: int, width_px: int) -> NDArray[np.int64]:
+    """Return the place of each pixel in the row of all pixels, `row * width + column`, shape [h, w]."""
+    places = np.arange(height_px * width_px).reshape(height_px, width_px)
+    places.setflags(write=False)
+    return places
+
+
 def project(camera: Camera, points_m: Array) -> Array:
     """Project points before a camera to pixels.
 
@@ -66,9 +92,10 @@ def project(camera: Camera, points_m: Array) -> Array:
 def _to_pixels(camera: Camera, points: Array) -> Array:
     """Project points ahead, in the camera's frame, shape [n, 3], to pixels, shape [n, 2]."""
     x, y = points[:, 0] / -points[:, 2], -points[:, 1] / -points[:, 2]
-    radial, shift_x, shift_y = _brown_conrady(x, y, camera.distortion)
-    bent = np.stack([x * radial + shift_x, y * radial + shift_y], axis=1)
-    return bent * np.array(camera.focal_px) + np.array(camera.principal_px)
+    if any(camera.distortion):
+        radial, shift_x, shift_y = _brown_conrady(x, y, camera.distortion)
+        x, y = x * radial + shift_x, y * radial + shift_y
+    return np.stack([x, y], axis=1) * np.array(camera.focal_px) + np.array(camera.principal_px)
 
 
 def _unbent(bent_x: Array, bent_y: Array, coefficients: tuple[float, ...]) -> tuple[Array, Array]:

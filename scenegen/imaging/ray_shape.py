@@ -39,16 +39,18 @@ class Grooves(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """First hits of rays, one row a ray."""
+    """First hits, one row a ray that meets the shape, shape [h]."""
 
+    rays: NDArray[np.int64]
+    """Which rays these are, in their order."""
     distances: Array
-    """How many direction vectors lie between origin and hit; infinite where there is none, shape [n]."""
+    """How many direction vectors lie between origin and hit."""
     faces: NDArray[np.int32]
-    """The triangle that was hit, -1 where there is none, shape [n]."""
+    """The triangle that was hit."""
     u: NDArray[np.float32]
-    """Weight of the triangle's second corner, shape [n]."""
+    """Weight of the triangle's second corner."""
     v: NDArray[np.float32]
-    """Weight of its third corner, shape [n]."""
+    """Weight of its third corner."""
 
 
 class RayShape:
@@ -68,8 +70,8 @@ class RayShape:
         self._scene = EmbreeScene()
         scaled = np.ascontiguousarray((vertices - self.low) * self._scale, np.float32)
         TriangleMesh(scene=self._scene, vertices=scaled, indices=np.ascontiguousarray(faces, np.int32))
-        self._normals = (_flat_normals(vertices, faces) if normals is None else normals).astype(np.float32)
-        self._flat = normals is None
+        self.normals = (_flat_normals(vertices, faces) if normals is None else normals).astype(np.float32)
+        """Unit normals at the triangles' corners in the shape's frame, shape [m, 3, 3]."""
         self._centers = scaled[faces].mean(axis=1)
 
     def distances(self, origin: Array, directions: Array) -> Array:
@@ -85,25 +87,17 @@ class RayShape:
         return np.where(found < _NO_HIT, found / self._scale, np.inf)
 
     def hits(self, origin: Array, directions: Array) -> Hits:
-        """Return the same distances, and where on which triangle the rays end; see `distances`."""
+        """Return where on which triangle those of the rays end that meet the shape; see `distances`."""
         if not len(directions):
-            return Hits(np.empty(0), np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.float32))
+            return Hits(np.empty(0, np.int64), np.empty(0), *(np.empty(0, kind) for kind in ("i4", "f4", "f4")))
         found = self._scene.run(*self._rays(origin, directions), output=True)
-        far = found["tfar"]
-        return Hits(np.where(far < _NO_HIT, far / self._scale, np.inf), found["primID"], found["u"], found["v"])
-
-    def normals(self, faces: NDArray[np.int32], u: NDArray[np.float32], v: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Interpolate unit normals in the shape's frame; arguments as in `Hits`, shape [n, 3]."""
-        if self._flat:
-            return self._normals[faces, 0]
-        corners = self._normals[faces]
-        mixed = corners[:, 0] * (1 - u - v)[:, None] + corners[:, 1] * u[:, None] + corners[:, 2] * v[:, None]
-        return mixed / np.sqrt(np.einsum("ij,ij->i", mixed, mixed))[:, None]
+        met = np.flatnonzero(found["primID"] >= 0)
+        return Hits(met, found["tfar"][met] / self._scale, *(found[name][met] for name in ("primID", "u", "v")))
 
     @cached_property
     def grooves(self) -> Grooves:
         """Feel from the middle of each triangle, once: threads, teeth and holes stand in their own way."""
-        normals = self._normals.mean(axis=1)
+        normals = self.normals.mean(axis=1)
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
         # The sum of a unit normal and a point of the unit sphere follows the cosine law; points on a golden spiral.
         height = 1 - (2 * np.arange(_FEELERS) + 1) / _FEELERS

@@ -55,15 +55,16 @@ def scope_of(gbuffer: GBuffer, names: Sequence[str]) -> Scope:
         if name not in gbuffer.names:
             raise UnknownName("item", name, gbuffer.names)
         wanted[gbuffer.names.index(name)] = place
-    shown = gbuffer.plane(gbuffer.instance)[0]
+    shown = gbuffer.instance[0]
     owner = wanted[shown]
     items = np.flatnonzero(owner >= 0)
-    items = items[np.argsort(owner.ravel()[items], kind="stable")]
-    here, there = _pairs(shown, owner)
-    order = np.argsort(owner.ravel()[here], kind="stable")
+    items = items[np.argsort(owner[items], kind="stable")]
+    here, there = _pairs(items, gbuffer)
+    border = shown[here] != shown[there]
+    here, there = here[border], there[border]
+    order = np.argsort(owner[here], kind="stable")
     here, there = here[order], there[order]
-    rim = np.setdiff1d(there, items)
-    pixels = np.concatenate([items, rim])
+    pixels = np.concatenate([items, np.unique(there[owner[there] < 0])])
     index = np.empty(shown.size, np.int64)
     index[pixels] = np.arange(len(pixels))
     count = len(names)
@@ -71,11 +72,11 @@ def scope_of(gbuffer: GBuffer, names: Sequence[str]) -> Scope:
     return Scope(
         names=tuple(names),
         pixels=pixels,
-        visible=np.bincount(owner.ravel()[items], minlength=count),
+        visible=np.bincount(owner[items], minlength=count),
         alone=np.asarray(gbuffer.alone)[0, chosen],
         inner=index[here],
         outer=index[there],
-        borders=np.bincount(owner.ravel()[here], minlength=count),
+        borders=np.bincount(owner[here], minlength=count),
     )
 
 
@@ -98,16 +99,12 @@ def sums_by_item(values: Any, counts: Places) -> NDArray[np.float64]:
     return total
 
 
-def _pairs(shown: NDArray[Any], owner: NDArray[Any]) -> tuple[Places, Places]:
-    """Return each item's pixel with each of its four neighbours that shows something else, as places in the row."""
-    place = np.arange(shown.size).reshape(shown.shape)
+def _pairs(pixels: Places, gbuffer: GBuffer) -> tuple[Places, Places]:
+    """Return pixels with each of their up to four neighbours, as places in the row, shape [q] each."""
+    width, height = gbuffer.width_px, gbuffer.height_px
+    row, column = np.divmod(pixels, width)
     here, there = [], []
-    for one, other in (
-        ((slice(None), slice(None, -1)), (slice(None), slice(1, None))),
-        ((slice(None, -1), slice(None)), (slice(1, None), slice(None))),
-    ):
-        for a, b in ((one, other), (other, one)):
-            border = (owner[a] >= 0) & (shown[a] != shown[b])
-            here.append(place[a][border])
-            there.append(place[b][border])
+    for inside, step in ((column < width - 1, 1), (column > 0, -1), (row < height - 1, width), (row > 0, -width)):
+        here.append(pixels[inside])
+        there.append(here[-1] + step)
     return np.concatenate(here), np.concatenate(there)

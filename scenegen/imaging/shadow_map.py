@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,8 +36,12 @@ _TAPS = tuple((((5 * k + 0.5) % 16) / 8 - 1, (k + 0.5) / 8 - 1) for k in range(1
 """Sixteen points of the light, in halves of its sides, each in a row and a column of its own (a rank-1 lattice)."""
 
 
+AIMED = 16
+"""Lights and what their maps span, of which is remembered where the maps look from."""
 _AT_ONCE = 1 << 17
 """Points times places of a light that are looked up at once: for few of them calls cost more than numbers do."""
+
+Row = tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +93,24 @@ def cast_shadow_map(
         size_px: Pixels along each side; see `map_size_px`.
         posture: How the robot stands; None: it is not there.
     """
-    center, half_u, half_v = (_row(values) for values in (light.center, light.half_u, light.half_v))
-    middle = (receivers.min(axis=0) + receivers.max(axis=0)) / 2
-    toward = center - middle
+    spots = np.asarray(receivers, np.float64).tobytes()
+    camera, empty = _aimed(_row(light.center), _row(light.half_u), _row(light.half_v), spots, size_px)
+    depth = viewer.depth(viewer.look(layout, camera, posture))
+    return replace(empty, inverse_depth=(1 / depth).astype(np.float32).reshape(1, -1))
+
+
+@lru_cache(maxsize=AIMED)
+def _aimed(center: Row, half_u: Row, half_v: Row, receivers: bytes, size_px: int) -> tuple[Camera, ShadowMap]:
+    """Aim a map from the middle of a light at points, which come as bytes; nothing casts a shadow in it yet."""
+    points = np.frombuffer(receivers).reshape(-1, 3)
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    toward = np.array(center) - middle
     shrink = min(1.0, NEAR_M / float(np.linalg.norm(toward)))
     eye = middle + shrink * toward
-    camera = _camera(eye, middle, receivers, size_px)
-    view = viewer.look(layout, camera, posture)
-    depth = np.full((size_px, size_px), np.inf)
-    for body in view.bodies.values():
-        np.minimum(depth[body.window], viewer.depths(view, body), out=depth[body.window])
+    camera = _camera(eye, middle, points, size_px)
     axes = camera.pose_to_world.rotation * np.array([1.0, -1.0, -1.0])
-    return ShadowMap(
-        inverse_depth=(1 / depth).astype(np.float32).reshape(1, -1),
+    return camera, ShadowMap(
+        inverse_depth=np.zeros((1, size_px**2), np.float32),
         size_px=size_px,
         eye=_vector(eye),
         right=_vector(axes[:, 0]),
@@ -108,8 +118,8 @@ def cast_shadow_map(
         ahead=_vector(axes[:, 2]),
         focal_px=np.full((1, 1), camera.focal_px[0], np.float32),
         middle_px=_vector(np.array([*camera.principal_px, 0.0])),
-        half_u=_vector(shrink * half_u @ axes),
-        half_v=_vector(shrink * half_v @ axes),
+        half_u=_vector(shrink * np.array(half_u) @ axes),
+        half_v=_vector(shrink * np.array(half_v) @ axes),
     )
 
 
@@ -220,8 +230,9 @@ def _camera(eye: Array, middle: Array, receivers: Array, size_px: int) -> Camera
     )
 
 
-def _row(vector: Vector) -> Array:
-    return np.array([float(values[0, 0]) for values in vector])
+def _row(vector: Vector) -> Row:
+    x, y, z = (float(values[0, 0]) for values in vector)
+    return x, y, z
 
 
 def _vector(values: Array) -> Vector:

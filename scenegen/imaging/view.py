@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scenegen.cell import Cell
 from scenegen.errors import UnknownName
 from scenegen.geometry import Array, Pose, quat_conjugate, quat_to_matrix
 from scenegen.imaging.feed_region import FeedRegion
 from scenegen.imaging.kept import Kept
-from scenegen.imaging.pinhole import camera_rays, windows
+from scenegen.imaging.pinhole import camera_rays, pixel_places, window_rays, windows
 from scenegen.imaging.ray_shape import Hits, RayShape, container_shape
 from scenegen.imaging.robot_shape import Posture, RobotShape
 from scenegen.parts.catalogue import Catalogue
@@ -22,10 +23,11 @@ from scenegen.scenario import Camera, Layout, Scenario
 
 DEPTHS = 256
 """Bodies at their places whose depths are kept: before the map of a light that stays, fixtures and most parts do."""
+BACKDROPS = 8
+"""Cameras and lights before which the fixtures' depths are kept."""
 
 
-@dataclass(frozen=True, eq=False)
-class Body:
+class Body(NamedTuple):
     """A shape at its place, seen from one camera."""
 
     name: str
@@ -55,16 +57,35 @@ class View:
 
     layout: Layout
     camera: Camera
-    bodies: dict[str, Body]
-    """Items in the layout's order, then feed and bins, then the robot's links."""
+    items: Sequence[Body]
+    """In the layout's order."""
+    links: Sequence[Body]
+    """The robot's."""
+    fixtures: Sequence[Body]
+    """Feed and bins."""
     posture: Posture | None = None
     """How the robot stands; None: it is not there."""
+
+    @cached_property
+    def bodies(self) -> dict[str, Body]:
+        """All by name: items, then links, then fixtures."""
+        return {body.name: body for body in (*self.items, *self.links, *self.fixtures)}
+
+    @property
+    def backdrop_key(self) -> Hashable:
+        """What decides how table and fixtures look from here."""
+        return (self.camera.content_id, *((body.kind, body.pose_to_world) for body in self.fixtures))
 
     @cached_property
     def rays(self) -> Array:
         """A ray a pixel in the camera's frame, with z = -1, shape [h, w, 3]."""
         c = self.camera
         return camera_rays(c.width_px, c.height_px, c.focal_px, c.principal_px, c.distortion)
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Place of each pixel in the row of all pixels, `row * width + column`, shape [h, w]."""
+        return pixel_places(self.camera.height_px, self.camera.width_px)
 
 
 class Viewer:
@@ -81,8 +102,12 @@ class Viewer:
         self._shapes: dict[str, RayShape] = {}
         self.fixtures = {name: container_shape(box) for name, box in cell.containers.items()}
         """Feed and bins by name."""
+        self._placed: tuple[Layout, _Placed] | None = None
+        """The last layout: several cameras and lights look at it."""
+        self._postures = Kept(1)
+        """The robot in its last posture, likewise."""
         self._kept: dict[str, View] = {}
-        self._depths = Kept(DEPTHS)
+        self._depths, self._backdrops = Kept(DEPTHS), Kept(BACKDROPS)
 
     def view(self, scenario: Scenario, camera: str, posture: Posture | None = None) -> View:
         """Place all bodies before a scenario's camera; the last view of each camera is kept.
@@ -106,15 +131,30 @@ class Viewer:
 
     def look(self, layout: Layout, camera: Camera, posture: Posture | None = None) -> View:
         """Place all bodies before any camera."""
-        placed = [_Placed(i.name, i.part, self._shape(i.part), i.pose_to_world) for i in layout.items]
-        for fixture in layout.fixtures:
-            if fixture.name in self.fixtures:
-                shape = self.fixtures[fixture.name]
-                placed.append(_Placed(fixture.name, f"/{fixture.name}", shape, fixture.pose_to_world))
-        if posture is not None and self._robot is not None:
-            links = self._robot.placed(posture)
-            placed += [_Placed(link.name, f"//{link.name}", link.shape, link.pose_to_world) for link in links]
-        return View(layout, camera, {body.name: body for body in _before(camera, placed)}, posture)
+        if self._placed is None or self._placed[0] is not layout:
+            self._placed = layout, _Placed.of(self._bodies(layout))
+        bodies, count = self._placed[1].before(camera), len(layout.items)
+        return View(layout, camera, bodies[:count], self._links(posture, camera), bodies[count:], posture)
+
+    def _bodies(self, layout: Layout) -> list[_Shaped]:
+        """Name the bodies of a layout: items in its order, then feed and bins."""
+        items = [_Shaped(one.name, one.part, one.pose_to_world, self._shape(one.part)) for one in layout.items]
+        fixtures = [one for one in layout.fixtures if one.name in self.fixtures]
+        return items + [
+            _Shaped(one.name, f"/{one.name}", one.pose_to_world, self.fixtures[one.name]) for one in fixtures
+        ]
+
+    def _links(self, posture: Posture | None, camera: Camera) -> list[Body]:
+        """Place the robot's links before a camera; none where it is not there."""
+        robot = self._robot
+        if posture is None or robot is None:
+            return []
+
+        def place() -> _Placed:
+            links = robot.placed(posture)
+            return _Placed.of([_Shaped(one.name, f"//{one.name}", one.pose_to_world, one.shape) for one in links])
+
+        return self._postures.get(posture, place).before(camera)
 
     def feed_region(self, layout: Layout) -> FeedRegion:
         """Return the space in and over a layout's feed."""
@@ -125,10 +165,24 @@ class Viewer:
         """Depths [m] of a body in its window, infinite where it is not met, shape [h, w]; each kept."""
 
         def meet() -> Array:
-            rays = view.rays[body.window]
+            rays = window_rays(view.camera, body.window)
             return body.depths(rays.reshape(-1, 3)).reshape(rays.shape[:2])
 
-        return self._depths.get((view.camera, body.kind, body.pose_to_world), meet)
+        return self._depths.get((view.camera.content_id, body.kind, body.pose_to_world), meet)
+
+    def depth(self, view: View) -> Array:
+        """Depth [m] of the nearest body, the table apart, infinite where there is none, shape [h, w]."""
+        backdrop = self._backdrops.get(view.backdrop_key, lambda: self._nearest(view, view.fixtures, None))
+        return self._nearest(view, (*view.items, *view.links), backdrop)
+
+    def _nearest(self, view: View, bodies: Sequence[Body], backdrop: Array | None) -> Array:
+        """Return the depths of what is nearest, of bodies and a backdrop, shape [h, w]."""
+        size = (view.camera.height_px, view.camera.width_px)
+        nearest = np.full(size, np.inf) if backdrop is None else backdrop.copy()
+        for body in bodies:
+            here = nearest[body.window]
+            np.minimum(here, self.depths(view, body), out=here)
+        return nearest
 
     def table_depth(self, view: View) -> Array:
         """Depth [m] of the table's upper face, infinite beside it, shape [h, w]."""
@@ -150,22 +204,45 @@ class Viewer:
         return shape
 
 
-class _Placed(NamedTuple):
+class _Shaped(NamedTuple):
+    """A shape at its place."""
+
     name: str
     kind: str
-    shape: RayShape
+    """As `Body.kind`."""
     pose_to_world: Pose
+    shape: RayShape
 
 
-def _before(camera: Camera, placed: list[_Placed]) -> Iterator[Body]:
-    """See placed shapes from a camera."""
-    if not placed:
-        return
-    eye, turn = camera.pose_to_world.position, camera.pose_to_world.rotation
-    inverse = quat_to_matrix(quat_conjugate([one.pose_to_world.quat_xyzw for one in placed]))
-    origins = np.einsum("nij,nj->ni", inverse, eye - np.array([one.pose_to_world.position_m for one in placed]))
-    rotations = inverse @ turn
-    corners = (np.stack([one.shape.corners for one in placed]) - origins[:, None]) @ rotations
-    seen = windows(camera, corners)
-    for one, rotation, origin, window in zip(placed, rotations, origins, seen, strict=True):
-        yield Body(one.name, one.kind, one.pose_to_world, one.shape, rotation, origin, window)
+class _Placed(NamedTuple):
+    """Bodies at their places, n of them, with their poses in arrays."""
+
+    bodies: Sequence[_Shaped]
+    position: Array
+    """Their origins, world frame [m], shape [n, 3]."""
+    inverse: Array
+    """From the world's to the shapes' frames, shape [n, 3, 3]."""
+    corners: Array
+    """Corners of their bounding boxes in their own frames [m], shape [n, 8, 3]."""
+
+    @classmethod
+    def of(cls, bodies: Sequence[_Shaped]) -> _Placed:
+        """Bring poses into arrays."""
+        poses = [one.pose_to_world for one in bodies]
+        return cls(
+            bodies,
+            position=np.array([pose.position_m for pose in poses]).reshape(-1, 3),
+            inverse=quat_to_matrix(quat_conjugate(np.array([pose.quat_xyzw for pose in poses]).reshape(-1, 4))),
+            corners=np.array([one.shape.corners for one in bodies]).reshape(-1, 8, 3),
+        )
+
+    def before(self, camera: Camera) -> list[Body]:
+        """See them from a camera."""
+        if not self.bodies:
+            return []
+        eye, turn = camera.pose_to_world.position, camera.pose_to_world.rotation
+        origins = np.einsum("nij,nj->ni", self.inverse, eye - self.position)
+        rotations = self.inverse @ turn
+        seen = windows(camera, (self.corners - origins[:, None]) @ rotations)
+        each = zip(self.bodies, rotations, origins, seen, strict=True)
+        return [Body(*body, rotation, origin, window) for body, rotation, origin, window in each]

@@ -5,13 +5,14 @@ import pytest
 
 from scenegen.base import sample_base
 from scenegen.errors import UnknownName
+from scenegen.geometry import Pose
 from scenegen.imaging.caster import GBufferCaster
 from scenegen.imaging.gbuffer import NOTHING
 from scenegen.imaging.mask import MaskCaster
 from scenegen.imaging.pinhole import project
 from scenegen.imaging.ray_shape import RayShape
 from scenegen.parts.builtin import builtin_catalogue
-from scenegen.scenario import Cameras
+from scenegen.scenario import Cameras, Item
 from scenegen.streams import stream
 
 
@@ -81,19 +82,35 @@ def test_a_camera_that_is_not_there(caster, base_scenario):
         caster.cast(base_scenario, "side")
 
 
-def test_normals_are_mixed_from_the_corners():
+def test_hits_say_where_on_which_triangle_rays_end():
     vertices = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    tilted = np.array([[[0.0, 0.0, 1.0], [0.6, 0.0, 0.8], [0.0, 0.6, 0.8]]])
-    shape = RayShape(vertices, np.array([[0, 1, 2]], np.int32), tilted)
-    found = shape.hits(np.array([0.25, 0.25, 2.0]), np.array([[0.0, 0.0, -1.0], [1.0, 0.0, -1.0]]))
-    assert found.distances[0] == pytest.approx(2.0)
-    assert found.faces.tolist() == [0, -1]
-    mixed = tilted[0, 0] * 0.5 + tilted[0, 1] * 0.25 + tilted[0, 2] * 0.25
-    np.testing.assert_allclose(
-        shape.normals(found.faces[:1], found.u[:1], found.v[:1])[0], mixed / np.linalg.norm(mixed), atol=1e-6
+    shape = RayShape(vertices, np.array([[0, 1, 2]], np.int32))
+    found = shape.hits(np.array([0.25, 0.5, 2.0]), np.array([[1.0, 0.0, -1.0], [0.0, 0.0, -1.0]]))
+    assert found.rays.tolist() == [1]
+    assert found.faces.tolist() == [0]
+    assert [float(one[0]) for one in (found.distances, found.u, found.v)] == pytest.approx([2.0, 0.25, 0.5])
+    assert not len(shape.hits(np.zeros(3), np.empty((0, 3))).rays)
+
+
+def test_the_side_of_a_pin_is_round(cell, base_scenario):
+    name = "dowel_pin_8x20"
+    pose = Pose.of(cell.feed.pose_to_world.apply((0.0, 0.0, 0.1)), (0.6, 0.1, 0.2, 0.7))
+    pin = Item(name="pin", part=name, zone="feed", pose_to_world=pose)
+    scenario = base_scenario.varied(layout=base_scenario.layout.replaced(items=(pin,)))
+    found = GBufferCaster.of(cell, builtin_catalogue([name])).cast(scenario, "overhead")
+    normal, position = (
+        np.stack([plane[0] for plane in vector], axis=1)[found.instance[0] == 0]
+        for vector in (found.normal, found.position)
     )
-    flat = RayShape(vertices, np.array([[0, 1, 2]], np.int32))
-    np.testing.assert_allclose(flat.normals(found.faces[:1], found.u[:1], found.v[:1])[0], [0, 0, 1])
+    normal, position = normal @ pose.rotation, pose.inverse().apply(position)
+    around, outward = normal[:, :2], position[:, :2]
+    side = np.linalg.norm(outward, axis=1) > 0.0039
+    assert side.sum() > 30
+    np.testing.assert_allclose(_unit(around[side]), _unit(outward[side]), atol=0.02)
+
+
+def _unit(rows):
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def test_threads_stand_in_their_own_way_and_flat_faces_do_not(gbuffer, base_scenario):

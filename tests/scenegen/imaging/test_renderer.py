@@ -56,8 +56,9 @@ def test_a_fresh_renderer_gives_the_same_bytes(cell, catalogue, renderer, base_s
 def test_chosen_pixels_are_those_of_the_image(renderer, base_scenario, base):
     gbuffer = renderer.gbuffer(base_scenario, "overhead")
     target = np.flatnonzero(gbuffer.instance[0] == 0)
-    some = renderer.radiance_at(base_scenario, "overhead", target)
-    np.testing.assert_allclose(some, base.reshape(-1, 3)[target], rtol=1e-5)
+    some = renderer.radiance_at(base_scenario, {"wrist": target[:3], "overhead": target})
+    assert list(some) == ["wrist", "overhead"]
+    np.testing.assert_allclose(some["overhead"].T, base.reshape(-1, 3)[target], rtol=1e-5)
 
 
 def test_a_layout_that_changes_is_rendered_anew(cell, catalogue, renderer, base_scenario):
