@@ -13,6 +13,8 @@ SceneGenError
 ├── ContactOverflow    (RuntimeError) more contacts arose than a simulator's buffers hold
 ├── OutOfMemory        (RuntimeError) no memory for even one world of a simulator
 ├── PolicyError        (RuntimeError) a policy gave no usable answer
+├── VlmError           (RuntimeError) a vision-language model gave no usable reply
+├── BudgetSpent        (RuntimeError) tokens or money that a model may cost are used up
 ├── LibraryError       (OSError)      a library cannot be read or written
 └── MissingExtra       (ImportError)  an optional dependency is not installed
 ```
@@ -177,6 +179,34 @@ class PolicyError(SceneGenError, RuntimeError):
     def __init__(self, policy: str, reason: str, accepted: str) -> None:
         self.policy, self.reason, self.accepted = policy, reason, accepted
         super().__init__(f"policy {policy}: {reason} - accepted: {accepted}")
+
+
+class VlmError(SceneGenError, RuntimeError):
+    """A vision-language model gave no usable reply; never holds a key.
+
+    Args:
+        model: The back end and model, as `--vlm` names them.
+        reason: What happened.
+        remedy: What to try.
+    """
+
+    def __init__(self, model: str, reason: str, remedy: str) -> None:
+        self.model, self.reason, self.remedy = model, reason, remedy
+        super().__init__(f"{model}: {reason} - {remedy}")
+
+
+class BudgetSpent(SceneGenError, RuntimeError):
+    """What models may cost is used up.
+
+    Args:
+        spent: What was used, with its unit.
+        budget: What was allowed, with its unit.
+        option: The option that allows more.
+    """
+
+    def __init__(self, spent: str, budget: str, option: str) -> None:
+        self.spent, self.budget, self.option = spent, budget, option
+        super().__init__(f"the budget is spent: {spent} of {budget} - allow more with {option}")
 
 
 class LibraryError(SceneGenError, OSError):

@@ -39,7 +39,10 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "newton": ("evaluator.isaac",),
     "warp": ("evaluator.isaac",),
     "mujoco_warp": ("evaluator.isaac",),
-    "torch": ("evaluator.isaac", "evaluator.vision", "evaluator.policies.vision"),
+    "torch": ("evaluator.isaac", "evaluator.vision", "evaluator.policies.vision", "scenegen.vlm"),
+    "outlines": ("scenegen.vlm",),
+    "httpx2": ("scenegen.vlm",),
+    "tenacity": ("scenegen.vlm",),
     "safetensors": ("evaluator.vision",),
     "openai": ("scenegen.vlm",),
     "transformers": ("scenegen.vlm",),
@@ -62,6 +65,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
 NOT_AT_START = (
     "av", "pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp",
     "mujoco_warp", "lance", "duckdb", "mitsuba", "msgpack", "websockets", "zmq", "safetensors",
+    "httpx2", "outlines", "tenacity",
 )  # fmt: skip
 """What neither `import scenegen` nor `scenegen --help` may load."""
 

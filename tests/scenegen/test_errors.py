@@ -7,6 +7,7 @@ import pytest
 
 import scenegen.errors
 from scenegen.errors import (
+    BudgetSpent,
     ContactOverflow,
     InvalidOption,
     InvalidRecord,
@@ -21,6 +22,7 @@ from scenegen.errors import (
     UnsafeStage,
     UnusablePart,
     VariationFailed,
+    VlmError,
 )
 
 ERRORS = [
@@ -36,6 +38,8 @@ ERRORS = [
     PolicyError("noop", "no answer in time", "an answer within 90 s"),
     LibraryError("scenarios", "the disk is full", "free some room"),
     MissingExtra("viewing", "view"),
+    VlmError("openai:m@http://127.0.0.1:1", "no answer", "start the server"),
+    BudgetSpent("10 tokens", "9 tokens", "--budget-tokens"),
     OutOfMemory("CUDA error 2"),
 ]
 

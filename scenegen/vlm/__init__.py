@@ -1,0 +1,1 @@
+"""Asking vision-language models: what is asked, what is answered, and what the answers may do."""
