@@ -7,10 +7,10 @@ on how many scenes are asked for, on the number of processes, on their order, or
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -26,6 +26,8 @@ from scenegen.streams import stream
 from scenegen.verdict import Verdict
 
 GENERATOR = "procedural"
+NO_PROPOSAL = "vlm:no_proposal"
+"""Why an index gives nothing when a model proposed nothing usable for its base."""
 
 
 class Expansion(Record):
@@ -46,12 +48,67 @@ class Expansion(Record):
     attempts: Annotated[int, Field(ge=1)] = 20
     """Most attempts at one index."""
     repair: bool = False
+    proposer: Annotated[str | None, Field(exclude_if=lambda value: value is None)] = None
+    """Content id of how a model was asked for proposals; None where axes are drawn by level."""
     version: str = __version__
 
     @cached_property
     def level_design(self) -> LevelDesign:
         """Which axis has which level at which index."""
         return LevelDesign(axes=self.axes, levels=self.levels, kind=self.design, strength=self.strength, seed=self.seed)
+
+
+class Way(Protocol):
+    """One way from a base to a scene, in which everything that is not drawn is fixed."""
+
+    @property
+    def generator(self) -> str:
+        """Who thought of it."""
+        ...
+
+    @property
+    def vlm_call_id(self) -> str | None:
+        """The proposal behind it, if a model made one."""
+        ...
+
+    def vary(self, base: Scenario, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+        """Return a scene that differs from its base; raises `VariationFailed`."""
+        ...
+
+    def settings(self, base: Scenario, varied: Scenario, *, ctx: AxisContext) -> tuple[AxisSetting, ...]:
+        """Measure how far a scene departs from its base, axis by axis."""
+        ...
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A way along axes, each at a level; axes that move items come first, so that others see the final layout."""
+
+    setting: tuple[tuple[Axis, int], ...]
+    generator: str = GENERATOR
+    vlm_call_id: str | None = None
+
+    @property
+    def keeps_layout(self) -> bool:
+        """Whether variants can share one layout."""
+        return all(axis.keeps_layout for axis, _ in self.setting)
+
+    def vary(self, base: Scenario, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
+        """Go along one axis after the other."""
+        scenario = base
+        for axis, level in self.setting:
+            scenario = axis.vary(scenario, level, ctx=ctx, rng=rng)
+        if self.setting and not scenario.changed(base):
+            axis, level = self.setting[0]
+            raise VariationFailed(axis.name, level, "no_change", "the scene equals its base")
+        return scenario
+
+    def settings(self, base: Scenario, varied: Scenario, *, ctx: AxisContext) -> tuple[AxisSetting, ...]:
+        """Measure each axis."""
+        return tuple(
+            AxisSetting(axis=axis.name, level=level, severity=axis.measure(base, varied, ctx=ctx))
+            for axis, level in self.setting
+        )
 
 
 @dataclass(frozen=True)
@@ -64,6 +121,8 @@ class Session:
     """`sample_base(rng=…) -> Scenario`; raises `PlacementFailed`."""
     check: Callable[[Scenario], Verdict]
     repair: Callable[[Scenario, Verdict], Scenario | None]
+    proposed: Callable[[int], Sequence[Way]] | None = None
+    """The ways that a model proposed for a base, by the base's number; takes the place of axes and levels."""
 
 
 @dataclass(frozen=True)
@@ -105,33 +164,37 @@ class Expander:
 
     def make(self, index: int) -> Outcome:
         """Make the scene of an index: the first attempt that the checks accept."""
-        setting = self._ordered(self.expansion.level_design.row(index))
-        base, rejected = self._base(self._base_index(index, setting))
+        base, rejected = self._base(self.base_of(index))
         rejected = Counter(rejected)
-        if base is None:
-            return Outcome(index, None, None, rejected)
+        way = self._way(index) if base is not None else None
+        if base is None or way is None:
+            rejected.update([NO_PROPOSAL] if base is not None else [])
+            return Outcome(index, None, base, rejected)
         for attempt in range(self.expansion.attempts):
-            made = self._attempt(index, attempt, setting, base, rejected)
+            made = self._attempt(index, attempt, way, base, rejected)
             if made is not None:
                 return Outcome(index, made, base, rejected)
         return Outcome(index, None, base, rejected)
 
     def base_of(self, index: int) -> int:
         """Return the number of an index's base."""
-        return self._base_index(index, self._ordered(self.expansion.level_design.row(index)))
+        shared = self.session.proposed is not None or self._levels(index).keeps_layout
+        return index // self.expansion.per_base if shared else index
 
-    def prepare(self, base: int) -> None:
-        """Make a base, so that it is remembered when its variants are made."""
-        self._base(base)
+    def prepare(self, base: int) -> Made | None:
+        """Make a base, so that it is remembered when its variants are made; None where no attempt is valid."""
+        return self._base(base)[0]
 
-    def _ordered(self, setting: tuple[tuple[str, int], ...]) -> tuple[tuple[Axis, int], ...]:
-        """Put axes that move items first, so that those after them see the final layout."""
-        pairs = [(self.session.axes[name], level) for name, level in setting if level > 0]
-        return tuple(sorted(pairs, key=lambda pair: (pair[0].keeps_layout, pair[0].name)))
+    def _way(self, index: int) -> Way | None:
+        if self.session.proposed is None:
+            return self._levels(index)
+        ways = self.session.proposed(self.base_of(index))
+        return ways[index % self.expansion.per_base % len(ways)] if ways else None
 
-    def _base_index(self, index: int, setting: tuple[tuple[Axis, int], ...]) -> int:
-        keeps = all(axis.keeps_layout for axis, _ in setting)
-        return index // self.expansion.per_base if keeps else index
+    def _levels(self, index: int) -> Levels:
+        row = self.expansion.level_design.row(index)
+        pairs = [(self.session.axes[name], level) for name, level in row if level > 0]
+        return Levels(tuple(sorted(pairs, key=lambda pair: (pair[0].keeps_layout, pair[0].name))))
 
     def _base(self, index: int) -> tuple[Made | None, Counter[str]]:
         if index not in self._bases:
@@ -158,13 +221,11 @@ class Expander:
             rejected.update(reasons(verdict))
         return None, rejected
 
-    def _attempt(
-        self, index: int, attempt: int, setting: tuple[tuple[Axis, int], ...], base: Made, rejected: Counter[str]
-    ) -> Made | None:
-        expansion = self.expansion
+    def _attempt(self, index: int, attempt: int, way: Way, base: Made, rejected: Counter[str]) -> Made | None:
+        expansion, context = self.expansion, self.session.context
         rng = stream(expansion.seed, expansion.cell_id, *expansion.axes, index, attempt)
         try:
-            scenario = self._vary(base.scenario, setting, rng)
+            scenario = way.vary(base.scenario, ctx=context, rng=rng)
         except VariationFailed as failure:
             rejected[f"{failure.axis}:{failure.reason}"] += 1
             return None
@@ -178,27 +239,16 @@ class Expander:
             verdict = self.session.check(scenario)
             if not verdict.ok:
                 return None
-        severity = self._severity(base.scenario, scenario, setting)
-        origin = self._provenance(index, attempt, base_id=base.scenario.id, parent_id=parent, axes=severity)
-        return Made(kind, scenario, verdict, origin)
-
-    def _vary(self, base: Scenario, setting: tuple[tuple[Axis, int], ...], rng: np.random.Generator) -> Scenario:
-        scenario = base
-        for axis, level in setting:
-            scenario = axis.vary(scenario, level, ctx=self.session.context, rng=rng)
-        if setting and not scenario.changed(base):
-            axis, level = setting[0]
-            raise VariationFailed(axis.name, level, "no_change", "the scene equals its base")
-        return scenario
-
-    def _severity(
-        self, base: Scenario, varied: Scenario, setting: tuple[tuple[Axis, int], ...]
-    ) -> tuple[AxisSetting, ...]:
-        context = self.session.context
-        return tuple(
-            AxisSetting(axis=axis.name, level=level, severity=axis.measure(base, varied, ctx=context))
-            for axis, level in setting
+        origin = self._provenance(
+            index,
+            attempt,
+            base_id=base.scenario.id,
+            parent_id=parent,
+            axes=way.settings(base.scenario, scenario, ctx=context),
+            generator=way.generator,
+            vlm_call_id=way.vlm_call_id,
         )
+        return Made(kind, scenario, verdict, origin)
 
     def _provenance(self, index: int, attempt: int, **known: object) -> Provenance:
         facts = {"generator": GENERATOR, "generator_version": self.expansion.version, "seed": self.expansion.seed}
