@@ -53,6 +53,8 @@ class FilmMaker:
 
     cell: Cell
     parts: Catalogue
+    robot: Path | None = None
+    """The robot's own USD file, if the cell names one."""
 
     def write(self, scenario: Scenario, recorded: Recorded, path: Path) -> Path:
         """Write an episode's video.
@@ -89,7 +91,7 @@ class FilmMaker:
 
     @cached_property
     def _photographer(self) -> Photographer:
-        return Photographer(self.cell, self.parts, robot=robot_picture(self.cell), keep=KEPT)
+        return Photographer(self.cell, self.parts, robot=robot_picture(self.cell, self.robot), keep=KEPT)
 
     @cached_property
     def _camera(self) -> Camera:

@@ -80,14 +80,15 @@ def evaluate(
     if solvable:
         chosen = certified(chosen, store.at(branch), simulator=run.simulator)
     chosen = chosen[: n or None]
-    cell, parts = Layers(store, snapshot).cell_and_parts(one_cell(chosen, name=snapshot.name))
-    setting = Setting(cell, parts, simulator.lines(cell, parts, device=device), num_envs)
+    layers, frame = Layers(store, snapshot), one_cell(chosen, name=snapshot.name)
+    (cell, parts), robot = layers.cell_and_parts(frame), layers.robot(frame)
+    setting = Setting(cell, parts, simulator.lines(cell, parts, device=device, robot=robot), num_envs)
     attempts = Attempts(
         run.content_id, seed=seed, repeats=repeats, episodes=episodes_of_run(store.at(branch), run.content_id)
     )
     tasks = [(row, key) for row in chosen for key in attempts.missing(row.scenario_id)]
     total = len(chosen) * repeats
-    films = Films(FilmMaker(cell, parts), Path("videos", run.content_id[:SHORT]), videos)
+    films = Films(FilmMaker(cell, parts, robot), Path("videos", run.content_id[:SHORT]), videos)
     with films, EpisodeProgress(total, done=total - len(tasks), style=progress_style(as_json)) as progress:
         runner = Runner(store, branch=branch, setting=setting, say=progress.say, ticked=progress.tick, films=films)
         for episode in runner.roll(run, loaded(snapshot, tasks), len(tasks)):
