@@ -141,6 +141,9 @@ class Runner:
                 taken[index] = task
                 yield index, task.scenario
 
+        def repeat(index: int) -> int:
+            return taken[index].key.attempt
+
         cameras = wanted_cameras(policy.spec, setting.cell)
         lines = partial(setting.lines, cameras=cameras) if cameras else setting.lines
         with roomy(lines, worlds, say=self._say) as opened:
@@ -150,7 +153,7 @@ class Runner:
             delay = parse_latency(run.latency, seed=run.seed)
             stream = Stream(line, policy, setting.cell, setting.parts, latency=delay)
             with closing(line):
-                for finished in stream.run(numbered(), ticked=self._ticked):
+                for finished in stream.run(numbered(), ticked=self._ticked, repeat=repeat):
                     if self._films is not None:
                         self._films.add(finished)
                     jury.add(finished, taken.pop(finished.index).key)
