@@ -25,11 +25,11 @@ class NumberRenderer(NewtonWarpRenderer):
 
     def create_render_data(self, spec: Any) -> RenderData:
         """Make what one camera draws into."""
-        table: Any = self._table
-        return RenderData(self.newton_sensor, spec, seg_mapper=table, renderer_cfg=self.cfg)
+        sensor: Any = self.newton_sensor
+        return RenderData(sensor, spec, seg_mapper=self._table, renderer_cfg=self.cfg)
 
     @cached_property
-    def _table(self) -> _Numbers:
+    def _table(self) -> Any:
         sensor: Any = self.newton_sensor
         return _Numbers(sensor.model)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.judging.batch_times import BatchTimes, batch_times
 from evaluator.judging.job import Job
 from evaluator.judging.observed import Observed
 from evaluator.judging.success import item_ends, succeeds
@@ -99,6 +102,8 @@ class Stream:
             reason = f"{policy.spec.rate_hz:g} actions a second"
             raise PolicyError(policy.spec.name, reason, f"at most {line.rate_hz:g}, as often as the worlds tick")
         self._calls = Calls(line.count)
+        self._batches: defaultdict[int, list[float]] = defaultdict(list)
+        """How long calls took [s], by how many worlds they asked about."""
         self._cameras = wanted_cameras(policy.spec, cell)
         self._seats: dict[int, _Seat] = {}
         self._log, self._goals = Log(), Goals(line.count, line.slots)
@@ -113,9 +118,9 @@ class Stream:
         self._repeat: Callable[[int], int] = lambda index: 0
 
     @property
-    def playing(self) -> list[Scenario]:
-        """The scenarios that worlds play now."""
-        return [seat.scenario for seat in self._seats.values()]
+    def batches(self) -> tuple[BatchTimes, ...]:
+        """How long the policy's calls took by how many worlds they asked about."""
+        return batch_times(self._batches)
 
     def run(
         self,
@@ -198,7 +203,9 @@ class Stream:
         if not len(rows):
             return
         worlds = rows.tolist()
-        answer = self._policy.act(self._observe(worlds, state))
+        observation, begun = self._observe(worlds, state), time.perf_counter()
+        answer = self._policy.act(observation)
+        self._batches[len(worlds)].append(time.perf_counter() - begun)
         seconds = self._latency.seconds(worlds, answer.seconds)
         self._calls.add(worlds, answer.seconds)
         good = answer.usable

@@ -14,8 +14,10 @@ from evaluator.judging.stability import repeated_flip_rate
 from evaluator.report.grids import SHORT
 from evaluator.rollout.attempts import Attempts
 from evaluator.rollout.explain import Explainer
-from evaluator.rollout.film import FilmMaker, Films
+from evaluator.rollout.film import FilmMaker
+from evaluator.rollout.films import Films
 from evaluator.rollout.kept import episodes_of_run
+from evaluator.rollout.kept_uses import use_of_run
 from evaluator.rollout.loaded import loaded
 from evaluator.rollout.run import Run
 from evaluator.rollout.runner import Runner, Setting, Task
@@ -82,7 +84,7 @@ def evaluate(
     chosen = chosen[: n or None]
     layers, frame = Layers(store, snapshot), one_cell(chosen, name=snapshot.name)
     (cell, parts), robot = layers.cell_and_parts(frame), layers.robot(frame)
-    setting = Setting(cell, parts, simulator.lines(cell, parts, device=device, robot=robot), num_envs)
+    setting = Setting(cell, parts, simulator.lines(cell, parts, device=device, robot=robot), num_envs, device)
     attempts = Attempts(
         run.content_id, seed=seed, repeats=repeats, episodes=episodes_of_run(store.at(branch), run.content_id)
     )
@@ -94,13 +96,16 @@ def evaluate(
         for episode in runner.roll(run, loaded(snapshot, tasks), len(tasks)):
             attempts.add(episode)
             progress.ended(episode)
-    for path in films.paths():
+    for path in films.written:
         typer.echo(f"video: {path}", err=True)
+    for path, reason in films.left_out.items():
+        typer.echo(f"video left out: {path}: {reason}", err=True)
     if explain:
         _explain(Explainer(store, store.at(branch), run.content_id), runner, as_json=as_json)
     origins = {row.scenario_id: row.provenance for row in chosen}
     found = attempts.of(row.scenario_id for row in chosen)
-    card = score(found, origins, cell.limits, rng=stream(seed, "scorecard"))
+    machine = use_of_run(store.at(branch), run.content_id)
+    card = score(found, origins, cell.limits, rng=stream(seed, "scorecard"), machine=machine)
     flips = repeated_flip_rate([attempts.ranked(rank) for rank in range(repeats)]) if repeats > 1 else None
     _print(run, card, flips, as_json=as_json)
     if card.refusal:
