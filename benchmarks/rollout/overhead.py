@@ -178,13 +178,14 @@ def main() -> None:
         print(MARK + json.dumps(measure(options.one, options.device, cameras=options.cameras, ticks=ticks)))
         return
     load = load_average()
-    rows: Rows = [
-        alone(worlds, options.device, cameras=cameras, ticks=max(10, ticks // 5) if cameras else ticks)
-        for worlds in options.worlds or (LONG if options.long else SHORT)
-        for cameras in (False, True)
-    ]
     name = "overhead" if kind == "cpu" else f"overhead_{kind}"
-    write_result(HERE, rows, title="What the evaluator's loop costs", notes=NOTES, load_before=load, name=name)
+    rows: Rows = []
+    for worlds in options.worlds or (LONG if options.long else SHORT):
+        for cameras in (False, True):
+            count = max(10, ticks // 5) if cameras else ticks
+            rows.append(alone(worlds, options.device, cameras=cameras, ticks=count))
+            # After each row: an hour's work is not lost with the last one.
+            write_result(HERE, rows, title="What the evaluator's loop costs", notes=NOTES, load_before=load, name=name)
 
 
 if __name__ == "__main__":
