@@ -70,6 +70,10 @@ class Observation:
     camera_obs: Mapping[str, Any] = field(default_factory=dict)
     """`<camera>_rgb`: sRGB, 8 bits, shape [n, h, w, 3]."""
     truth: tuple[Truth, ...] | None = None
+    seeds: tuple[int, ...] = ()
+    """A number for the episode of each world, 0 to 2**62 - 1, that follows from its scenario and repeat alone: who
+    draws numbers seeds them with it, and draws the same in whichever world and order the episode is played. Empty
+    where nobody knows, as behind a foreign client of a served policy."""
     photograph: Callable[[Sequence[int]], Mapping[str, Any]] | None = None
     """Takes `camera_obs` of some of the n worlds alone, by their rows: for policies that do not look at each step."""
 

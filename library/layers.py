@@ -14,7 +14,7 @@ from scenegen.cell import Cell
 from scenegen.errors import LibraryError
 from scenegen.facet import Facet, scenario_key
 from scenegen.parts.catalogue import Catalogue
-from scenegen.usd.files import ASSETS, asset_name, cell_path, cell_record_path, layout_path, scene_path
+from scenegen.usd.files import ASSETS, CELLS, asset_name, cell_path, cell_record_path, layout_path, scene_path
 from scenegen.usd.part_file import read_part
 from scenegen.usd.writer import SceneWriter
 
@@ -50,6 +50,17 @@ class Layers:
             parts = Catalogue(read_part(self._library.files.local(self._checked(path))) for path in paths)
             self._cells[key] = (cell, parts)
         return self._cells[key]
+
+    def robot(self, row: Row) -> Path | None:
+        """Return the robot's own file that a scenario's cell names, proved; None where it names none.
+
+        Raises:
+            LibraryError: The file is damaged or missing.
+        """
+        cell, _ = self.cell_and_parts(row)
+        if cell.robot.usd is None:
+            return None
+        return self._library.files.local(self._checked(f"{CELLS}/{cell.robot.usd}"))
 
     def scene(self, row: Row) -> Path:
         """Return the scenario's root layer, proved; layers that were never written are written now.

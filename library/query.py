@@ -82,7 +82,8 @@ def ask(snapshot: Snapshot, sql: str) -> Answer:
     columns `split` and `review`), `all_scenarios`, `severities` (one row a scenario, axis and quantity), `meters` (one
     row a scenario, camera and target, a column a meter), `certificates` (one row an episode of the oracle that was
     judged: whether it sorted the scene, its mean takt [s], and under what) and `facets`, `verdicts`, `attempts`,
-    `curation`, `runs`, `episodes`. The files of the tables that the question names are held against their hashes first.
+    `curation`, `runs`, `episodes`, `uses` (one row a command of a run: what it asked of its machine). The files of the
+    tables that the question names are held against their hashes first.
 
     Args:
         snapshot: The version.

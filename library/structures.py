@@ -8,10 +8,11 @@ from library.commit import FileFacts, file_hash
 from library.files import USD
 from library.versioned import VersionedLibrary
 from scenegen.cell import Cell
-from scenegen.errors import InvalidRecord, LibraryError
+from scenegen.errors import LibraryError
 from scenegen.parts.catalogue import Catalogue
-from scenegen.usd.files import asset_path, cell_path, cell_record_path
+from scenegen.usd.files import CELLS, asset_path, cell_path, cell_record_path
 from scenegen.usd.part_file import part_bytes
+from scenegen.usd.robot_file import robot_bytes
 from scenegen.usd.writer import SceneWriter
 
 
@@ -32,7 +33,7 @@ def keep_structures(
         The files, for a commit.
 
     Raises:
-        InvalidRecord: The robot's file is missing.
+        InvalidRecord: The robot's file is missing, no USD, or not whole in itself.
         LibraryError: Another file of its name is there, or the disk is full or not writable.
     """
     cell_id = cell.content_id
@@ -49,13 +50,8 @@ def keep_structures(
 
 def _robot(library: VersionedLibrary, cell: Cell, beside: Path | None) -> dict[str, FileFacts]:
     """Keep the robot's USD file, which the cell's layer refers to."""
-    usd = cell.robot.usd
-    if usd is None or beside is None:
-        return {}
-    try:
-        return _keep(library, f"{Path(cell_path(cell.content_id)).parent}/{usd}", (beside.parent / usd).read_bytes())
-    except FileNotFoundError:
-        raise InvalidRecord(str(beside), [f"robot.usd: {usd} - accepted: a file beside the cell file"]) from None
+    data = robot_bytes(cell, beside) if beside is not None else None
+    return _keep(library, f"{CELLS}/{cell.robot.usd}", data) if data is not None else {}
 
 
 def _keep(library: VersionedLibrary, name: str, data: bytes) -> dict[str, FileFacts]:

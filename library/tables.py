@@ -141,8 +141,12 @@ EPISODES = Table(
 )
 """One row a rollout."""
 
+USES = Table("uses", _schema(run_id=TEXT, ended=TEXT, use=TEXT), lookup=(ROW_HASH, "run_id"))
+"""One row a command that rolled a part of a run out: what it asked of its machine, as JSON."""
+
 TABLES = {
-    table.name: table for table in (SCENARIOS, FACET_RECORDS, VERDICTS, ATTEMPTS, CURATION, METERS, RUNS, EPISODES)
+    table.name: table
+    for table in (SCENARIOS, FACET_RECORDS, VERDICTS, ATTEMPTS, CURATION, METERS, RUNS, EPISODES, USES)
 }
 
 

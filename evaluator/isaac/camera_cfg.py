@@ -7,12 +7,11 @@ from isaaclab.sim import PinholeCameraCfg
 from isaaclab.sim.spawners.sensors import OpenCvPinholeDistortionCfg
 from isaaclab_newton.renderers import NewtonWarpRendererCfg
 
+from evaluator.isaac.shape_numbers import IDS, NumberRenderer
 from scenegen.cell import CellCamera
 
 RANGE_M = (1e-3, 10.0)
 """Nearest and farthest that a camera sees [m]: beyond that lies nothing of a cell."""
-IDS = "instance_segmentation"
-"""What Isaac Lab calls the number of what a pixel shows."""
 
 
 def camera_cfg(camera: CellCamera, prim: str) -> CameraCfg:
@@ -43,6 +42,7 @@ def camera_cfg(camera: CellCamera, prim: str) -> CameraCfg:
         spawn=PinholeCameraCfg(clipping_range=RANGE_M, distortion=lens),
         # It is asked for depths and numbers alone: no light, no textures.
         renderer_cfg=NewtonWarpRendererCfg(
+            class_type=NumberRenderer,
             colorize_instance_segmentation=False,
             create_default_light=False,
             enable_textures=False,

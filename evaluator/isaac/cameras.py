@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import torch
 from isaaclab.scene import InteractiveScene
 
-from evaluator.isaac.camera_cfg import IDS
 from evaluator.isaac.flange import Placement, after, flange_pose, placed
+from evaluator.isaac.instances import instance_index, instance_names
 from evaluator.isaac.pixels import Frames, PixelFiller, WorldMeshes
-from evaluator.isaac.prims import CAMERA, FIXED, SLOT
+from evaluator.isaac.prims import CAMERA
+from evaluator.isaac.shape_numbers import IDS
 from scenegen.cell import Cell, CellCamera, Robot
 from scenegen.errors import InvalidOption
-from scenegen.geometry import Array
 from scenegen.imaging.coat_set import CoatSet
-from scenegen.imaging.gbuffer import NOTHING, GBuffer
+from scenegen.imaging.gbuffer import GBuffer
 from scenegen.imaging.pinhole import camera_rays
-from scenegen.imaging.robot_look import ROBOT
-from scenegen.nominal import nominal_fixtures
 from scenegen.robot import Arm
 from scenegen.scenario import Camera, Scenario
 
 INTRINSICS = ("width_px", "height_px", "focal_px", "principal_px", "distortion")
 """What all worlds share: rays are cast in the camera's frame once for all of them."""
-
-
-def instance_names(cell: Cell) -> tuple[str, ...]:
-    """Return what the G-buffers of a cell's worlds show: slots, feed and bins, table, robot."""
-    return (*cell.slots, *(fixture.name for fixture in nominal_fixtures(cell)), "table", ROBOT)
 
 
 class WorldCamera:
@@ -107,28 +99,6 @@ class WorldCamera:
         if self.camera.mount == "world":
             return self._mount
         return after(flange_pose(self._robot, joints_rad), self._mount)
-
-
-def instance_index(labels: Mapping[int, Any], names: Sequence[str]) -> Array:
-    """Return which name each of the simulator's numbers stands for, `NOTHING` for none, shape [numbers].
-
-    Args:
-        labels: The path of the prim that each number stands for (`idToLabels`).
-        names: Names as `instance_names` has them.
-    """
-    index = np.full(max(labels) + 1, NOTHING)
-    longest_first = sorted(names, key=len, reverse=True)
-    for number, path in labels.items():
-        for word in str(path).split("/"):
-            if word.startswith(SLOT):
-                index[number] = int(word.removeprefix(SLOT))
-            elif word.startswith(FIXED):
-                box = word.removeprefix(FIXED)
-                owner = next(name for name in longest_first if box == name or box.startswith(f"{name}_"))
-                index[number] = names.index(owner)
-            elif word == "Robot":
-                index[number] = names.index(ROBOT)
-    return index
 
 
 def _require_lens(wanted: CellCamera, found: Camera) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ def open_line(
     device: str = "cpu",
     backend: str = NEWTON,
     cameras: Sequence[str] = (),
+    robot: Path | None = None,
 ) -> Iterator[IsaacLine]:
     """Start Isaac Lab and build worlds of a cell, each with its robot.
 
@@ -43,6 +45,7 @@ def open_line(
         device: `cpu` or `cuda:0`.
         backend: Isaac Lab's physics: `newton`.
         cameras: Names of the cell's cameras whose images will be asked for.
+        robot: The robot's own USD file, if the cell names one.
 
     Raises:
         UnknownName: The cell's robot is not known, and it names no USD file of its own; or the back end is not known.
@@ -50,14 +53,14 @@ def open_line(
         InvalidOption: The back end cannot be used here.
     """
     require_backend(backend)
-    asset = robot_of(cell)
+    asset = robot_of(cell, robot)
     with open_worlds(cell, parts, count=count, device=device, robot=asset, cameras=cameras) as worlds:
         yield IsaacLine(cell, worlds)
 
 
-def robot_of(cell: Cell) -> RobotAsset:
-    """Return the USD of a cell's robot."""
-    return robot_asset(cell.robot)
+def robot_of(cell: Cell, own: Path | None = None) -> RobotAsset:
+    """Return the USD of a cell's robot; `own` is the file that it names."""
+    return robot_asset(cell.robot, own)
 
 
 class IsaacLine:

@@ -17,7 +17,7 @@ from urdf_usd_converter import Converter
 
 from scenegen import __version__
 from scenegen.cell import Robot
-from scenegen.errors import UnknownName
+from scenegen.errors import UnknownName, UnreadableStage
 from scenegen.geometry import Pose
 from scenegen.record import content_hash
 from scenegen.usd.gripper import write_gripper
@@ -44,19 +44,25 @@ class RobotAsset:
     """Where the file's default prim stands: its frames need not be those of the cell's robot."""
 
 
-def robot_asset(robot: Robot) -> RobotAsset:
+def robot_asset(robot: Robot, own: Path | None = None) -> RobotAsset:
     """Return a cell's robot as USD: its own file or a known model, with a gripper made for it if the file has none.
 
     Models are converted, and grippers made, when they are first asked for.
 
+    Args:
+        robot: The cell's robot.
+        own: The file that it names: the name alone is relative to where the cell's file lies.
+
     Raises:
-        UnknownName: No such model is known, and the robot names no file of its own.
-        UnreadableStage: The file is no robot, or its joints turn otherwise than the cell's robot.
+        UnknownName: No such model is known, and there is no file of its own.
+        UnreadableStage: The file is missing or no robot, or its joints turn otherwise than the cell's robot.
         InvalidOption: There is no room for the fingers between flange and tool centre.
     """
-    if not robot.usd and robot.model not in ROBOTS:
+    if own is None and robot.usd is not None:
+        raise UnreadableStage(robot.usd, "/", "it was not said where the robot's file lies")
+    if own is None and robot.model not in ROBOTS:
         raise UnknownName("robot", robot.model, ROBOTS)
-    file = Path(robot.usd).resolve() if robot.usd else _converted(ROBOTS[robot.model])
+    file = own.resolve() if own is not None else _converted(ROBOTS[robot.model])
     joints, mount = robot_joints(file), robot_mount(file, robot)
     if not joints.fingers:
         file = _with_gripper(file, robot, mount)

@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from isaaclab.scene import InteractiveScene
 
-from evaluator.isaac.cameras import WorldCamera, instance_names
+from evaluator.isaac.cameras import WorldCamera
 from evaluator.isaac.flange import placed as placed_poses
+from evaluator.isaac.instances import instance_names
 from evaluator.isaac.pixels import Frames, WorldMeshes
 from evaluator.isaac.robot_shadow import with_robot
 from evaluator.isaac.world_looks import WorldLooks

@@ -70,7 +70,8 @@ class GrootPolicy:
             raise PolicyError(self.spec.name, f"the observation has no {error.args[0]}", "one that has it") from error
         data: dict[str, Any] = asked
         if self._form is not GrootForm.N15:
-            data = {"observation": asked, "options": {"worlds": list(observation.worlds)} if self._ours else None}
+            said = {"worlds": list(observation.worlds), "seeds": list(observation.seeds)} if self._ours else None
+            data = {"observation": asked, "options": said}
         reply = self._line.ask("get_action", data, arrays=self._form.arrays)
         try:
             return self._adapter.chunks(reply, len(observation.worlds), self._form)

@@ -27,7 +27,7 @@ TIMED_OUT = 0.9
 """Share of the deadline after which an error is taken for a stalled or absent server."""
 NO_CAMERA = "none"
 """In place of a camera: a black image."""
-WORLD_KEY, EPISODE_KEY = "scenegen/world", "scenegen/episode"
+WORLD_KEY, EPISODE_KEY, SEED_KEY = "scenegen/world", "scenegen/episode", "scenegen/seed"
 """Added to questions to our own server: openpi itself knows no worlds and no reset."""
 
 
@@ -80,7 +80,7 @@ class OpenpiPolicy:
         questions = self._questions(observation)
         groups = [np.flatnonzero(np.asarray(worlds) % len(self._lines) == line) for line in range(len(self._lines))]
         jobs = [
-            self._pool.submit(self._ask_group, line, group.tolist(), worlds, questions)
+            self._pool.submit(self._ask_group, line, group.tolist(), observation, questions)
             for line, group in zip(self._lines, groups, strict=True)
         ]
         answers: dict[int, NDArray[np.float32] | PolicyError] = {}
@@ -132,12 +132,14 @@ class OpenpiPolicy:
         return resize_with_pad(as_numpy(images), *IMAGE_PX)
 
     def _ask_group(
-        self, line: OpenpiLine, rows: list[int], worlds: Sequence[int], questions: list[dict[str, Any]]
+        self, line: OpenpiLine, rows: list[int], observation: Observation, questions: list[dict[str, Any]]
     ) -> dict[int, NDArray[np.float32] | PolicyError]:
         """Ask for one connection's worlds, one after another; once a deadline has passed, not for the rest."""
         answers: dict[int, NDArray[np.float32] | PolicyError] = {}
+        worlds, seeds = observation.worlds, observation.seeds
         for row in rows:
             ours = {WORLD_KEY: worlds[row], EPISODE_KEY: int(self._episodes[worlds[row]])}
+            ours |= {SEED_KEY: seeds[row]} if seeds else {}
             start = time.perf_counter()
             try:
                 answers[row] = self._chunk(line.ask(questions[row], ours=ours))

@@ -26,7 +26,10 @@ RATE_HZ = 20.0
 
 
 class RandomMotion:
-    """Sums of sines about the first pose of an episode, other ones for each seed, world and episode.
+    """Sums of sines about the first pose of an episode, other ones for each seed and episode.
+
+    They follow from the run's seed and the episode's, so from scenario and repeat; where nobody gives an episode's
+    seed, from its world and number there.
 
     Args:
         name: As it was asked for.
@@ -47,18 +50,16 @@ class RandomMotion:
         self._steps = np.zeros(0, int)
         """How many actions each world has got in its episode."""
         self._episodes = np.zeros(0, int)
+        """Number of each world's episode; none before the first."""
 
     def reset(self, worlds: Sequence[int], instructions: Sequence[str]) -> None:
-        """Draw new motions for some worlds."""
+        """Begin new episodes in some worlds."""
         self._waves = with_room(self._waves, worlds)
         self._start = with_room(self._start, worlds)
         self._steps = with_room(self._steps, worlds)
         self._episodes = with_room(self._episodes, worlds)
-        for world in worlds:
-            self._episodes[world] += 1
-            rng = stream(self._seed, "random motion", world, int(self._episodes[world]))
-            self._waves[world] = draw_waves(self._waves.shape[2], rng=rng)
-            self._steps[world] = 0
+        self._episodes[list(worlds)] += 1
+        self._steps[list(worlds)] = 0
 
     def act(self, observation: Observation) -> NDArray[np.float32]:
         """Return the next part of each world's motion, shape [n, horizon, numbers]."""
@@ -69,6 +70,8 @@ class RandomMotion:
         rows = np.asarray(worlds, int)
         first = self._steps[rows] == 0
         self._start[rows[first]] = rest_actions(self.spec.action, observation.policy)[first]
+        for row in np.flatnonzero(first).tolist():
+            self._waves[worlds[row]] = draw_waves(self._waves.shape[2], rng=self._rng(observation, row))
         steps = self._steps[rows, None] + np.arange(1, HORIZON + 1)
         self._steps[rows] += HORIZON
         frequency, phase = np.moveaxis(self._waves[rows], 1, 0)
@@ -78,6 +81,12 @@ class RandomMotion:
 
     def close(self) -> None:
         """Do nothing: there is nothing to let go of."""
+
+    def _rng(self, observation: Observation, row: int) -> np.random.Generator:
+        if observation.seeds:
+            return stream(self._seed, "random motion", observation.seeds[row])
+        world = observation.worlds[row]
+        return stream(self._seed, "random motion", world, int(self._episodes[world]))
 
 
 def draw_waves(numbers: int, *, rng: np.random.Generator) -> NDArray[np.float64]:

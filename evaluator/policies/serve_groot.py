@@ -182,7 +182,9 @@ class GrootServer:
         if len(worlds) != n:
             raise WireError(f"{len(worlds)} numbers of worlds for {n} worlds")
         self._worlds = max(self._worlds, n)
-        answer = self._policy.act(Observation(tuple(worlds), tuple(instructions), state, images))
+        answer = self._policy.act(
+            Observation(tuple(worlds), tuple(instructions), state, images, seeds=_seeds(options, n))
+        )
         for error in answer.errors.values():
             raise error
         front = "action." if flat else ""
@@ -227,6 +229,16 @@ def _instructions(language: Any, count: int) -> list[str]:
 def _texts(told: Any, count: int) -> list[str] | None:
     right = isinstance(told, list) and len(told) == count and all(isinstance(text, str) for text in told)
     return told if right else None
+
+
+def _seeds(options: Any, count: int) -> tuple[int, ...]:
+    """The seeds of the worlds' episodes that options name; none if they name none."""
+    named = options.get("seeds") if isinstance(options, dict) else None
+    if not named:
+        return ()
+    if not isinstance(named, list) or len(named) != count or not all(type(seed) is int for seed in named):
+        raise WireError(f"seeds of another form - accepted: one number for each of {count} worlds")
+    return tuple(named)
 
 
 def _worlds(options: Any, count: int) -> list[int]:

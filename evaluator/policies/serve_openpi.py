@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evaluator.policies.checked import Checked
 from evaluator.policies.codec import ArrayForm, WireError, pack, unpack
 from evaluator.policies.layout import Layout
-from evaluator.policies.openpi import EPISODE_KEY, NO_CAMERA, WORLD_KEY
+from evaluator.policies.openpi import EPISODE_KEY, NO_CAMERA, SEED_KEY, WORLD_KEY
 from evaluator.policies.remote import OURS
 from evaluator.policies.slots import Slots
 from evaluator.policy import Observation
@@ -173,16 +173,18 @@ class OpenpiServer:
         if not isinstance(question, dict):
             raise WireError(f"a question of type {type(question).__name__} - accepted: a mapping")
         world, episode = question.get(WORLD_KEY, 0), question.get(EPISODE_KEY, 0)
-        prompt = question.get("prompt", "")
-        if type(world) is not int or type(episode) is not int or not isinstance(prompt, str):
-            raise WireError(f"{WORLD_KEY}, {EPISODE_KEY} or prompt of a wrong type - accepted: two numbers, a text")
+        prompt, seed = question.get("prompt", ""), question.get(SEED_KEY)
+        if {type(world), type(episode)} != {int} or type(seed) not in (int, NoneType) or not isinstance(prompt, str):
+            keys = f"{WORLD_KEY}, {EPISODE_KEY}, {SEED_KEY}"
+            raise WireError(f"{keys} or prompt of a wrong type - accepted: numbers, a text")
         state = self._state(question)
         images = self._images(question)
+        seeds = () if seed is None else (seed,)
         with self._lock:
             slot, new = self._slots.find(connection, world, episode)
             if new:
                 self._policy.reset([slot], [prompt])
-            answer = self._policy.act(Observation((slot,), (prompt,), state, images))
+            answer = self._policy.act(Observation((slot,), (prompt,), state, images, seeds=seeds))
         for error in answer.errors.values():
             raise error
         chunk = self._layout.wire(_padded(answer.chunks[0], self._horizon))

@@ -216,15 +216,36 @@ def _counted(estimate: Estimate) -> str:
 def _machine(card: Scorecard) -> Iterator[tuple[str, str, str, str, str]]:
     use = card.machine
     known = {
-        "memory of the host": (_gibibytes(use.host_peak_bytes), "most that the processes held"),
-        "memory of the device": (_gibibytes(use.device_peak_bytes), "most that was taken"),
-        "utilisation": (use.utilisation and figures.percent(use.utilisation), "mean share of the time it computed"),
-        "worlds": (use.worlds and str(use.worlds), "simulated side by side"),
-        "real-time factor": (use.real_time_factor and f"{use.real_time_factor:.3g}", "simulated time by wall time"),
+        "memory of the host": (_gibibytes(use.host_peak_bytes), "most that the process held"),
+        "memory of the device": (_gibibytes(use.device_peak_bytes), "most that torch and Warp took"),
+        "processors": (_number(use.processors), "kept busy by the process on average"),
+        "utilisation": (_share(use.utilisation), "mean share of the time that the device computed"),
+        "utilisation, low": (_share(use.utilisation_low), "tenth percentile of that"),
+        "worlds": (_number(use.worlds), "simulated side by side"),
+        "opening": (_number(use.opening_s, " s"), "time until the worlds were there"),
+        "wall time": (_number(use.wall_s, " s"), "time for which they ran"),
+        "physics steps": (_number(use.physics_steps_per_s, "/s"), "of all worlds together, by wall time"),
+        "real-time factor": (_number(use.real_time_factor), "simulated time of the worlds that played by wall time"),
     }
     for name, (text, doc) in known.items():
-        if text:
+        if text is not None:
             yield name, text, "", "", doc
+    for one in use.batches:
+        calls = one.calls
+        found = (calls.quantile_s(0.5), calls.p99_s, calls.max_s)
+        median, p99, longest = (_number(1e3 * (seconds or 0.0)) for seconds in found)
+        doc = "a call of the policy for so many worlds at once: median, p99, longest"
+        yield f"batches of {one.sizes}", f"{median} / {p99} / {longest} ms", "", str(calls.count), doc
+
+
+def _number(value: float | None, unit: str = "") -> str | None:
+    if value is None:
+        return None
+    return f"{value:,.0f}{unit}" if abs(value) >= 1000 else f"{value:.3g}{unit}"
+
+
+def _share(value: float | None) -> str | None:
+    return None if value is None else figures.percent(value)
 
 
 def _gibibytes(count: int | None) -> str | None:

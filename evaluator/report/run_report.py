@@ -17,6 +17,7 @@ from evaluator.report.against import Against, against
 from evaluator.report.case import Case, cases_of, examples, with_timeline, worst
 from evaluator.rollout.explain import Explained, Explainer, row_of, rows_by_id
 from evaluator.rollout.kept import KeptRun, episodes_of_run
+from evaluator.rollout.kept_uses import use_of_run
 from evaluator.rollout.run import Run
 from library.layers import Layers
 from library.snapshot import Snapshot
@@ -110,7 +111,7 @@ def run_report(
     episodes = one_each(every).episodes
     cases = cases_of(episodes, origins, attributions)
     shown = examples(cases)
-    compared = None
+    compared, machine = None, use_of_run(snapshot, kept.id)
     if other is not None:
         compared = against(episodes, kept.run, list(episodes_of_run(snapshot, other.id)), other.run, other.id, origins)
     return RunReport(
@@ -121,7 +122,7 @@ def run_report(
         began=kept.commits[0].time if kept.commits else None,
         ended=kept.commits[-1].time if kept.commits else None,
         commands=kept.commands,
-        card=score(every, origins, cell.limits, rng=stream(kept.run.seed, "scorecard")),
+        card=score(every, origins, cell.limits, rng=stream(kept.run.seed, "scorecard"), machine=machine),
         axes=retention(every, origins, by_level=False),
         retention=retention(every, origins),
         causes=Causes.of(explained),

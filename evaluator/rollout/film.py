@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import multiprocessing
-import signal
-from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +15,13 @@ from PIL import ImageDraw, ImageFont
 
 from evaluator.rollout.recorded import Recorded
 from evaluator.rollout.robot_picture import robot_picture
-from evaluator.rollout.stream import Finished
 from scenegen.cell import Cell
-from scenegen.errors import MissingExtra
 from scenegen.geometry import Pose
 from scenegen.imaging.photographer import Photographer
 from scenegen.imaging.presentation import presentation
 from scenegen.imaging.render import Image
 from scenegen.imaging.robot_shape import Posture
 from scenegen.parts.catalogue import Catalogue
-from scenegen.pool import end_with_parent, one_thread
 from scenegen.scenario import Camera, Scenario
 
 RATE_HZ = 10.0
@@ -53,18 +43,29 @@ class FilmMaker:
 
     cell: Cell
     parts: Catalogue
+    robot: Path | None = None
+    """The robot's own USD file, if the cell names one."""
 
-    def write(self, scenario: Scenario, recorded: Recorded, path: Path) -> Path:
+    def write(
+        self, scenario: Scenario, recorded: Recorded, path: Path, *, drawn: Callable[[], None] = lambda: None
+    ) -> Path:
         """Write an episode's video.
 
         Args:
             scenario: What was played.
             recorded: What happened.
             path: Where it goes, an `.mp4` file.
+            drawn: Called after each picture.
         """
+
+        def told() -> Iterator[Image]:
+            for frame in self.frames(scenario, recorded):
+                drawn()
+                yield frame
+
         # PyAV comes with an extra.
         video = importlib.import_module("evaluator.rollout.video")
-        return video.write_video(self.frames(scenario, recorded), path, rate_hz=RATE_HZ)
+        return video.write_video(told(), path, rate_hz=RATE_HZ)
 
     def frames(self, scenario: Scenario, recorded: Recorded) -> Iterator[Image]:
         """Draw an episode, `RATE_HZ` pictures a second, up to where its numbers are finite.
@@ -89,90 +90,11 @@ class FilmMaker:
 
     @cached_property
     def _photographer(self) -> Photographer:
-        return Photographer(self.cell, self.parts, robot=robot_picture(self.cell), keep=KEPT)
+        return Photographer(self.cell, self.parts, robot=robot_picture(self.cell, self.robot), keep=KEPT)
 
     @cached_property
     def _camera(self) -> Camera:
         return presentation(self.cell)
-
-
-@dataclass(frozen=True, eq=False)
-class _Reel:
-    """A video that is being written."""
-
-    finished: Finished
-    path: Path
-    future: Future[Path]
-
-
-class Films:
-    """Writes videos of the first episodes that end, in a process of its own.
-
-    Args:
-        maker: Draws them.
-        folder: Where they go; made with the first one.
-        count: How many.
-
-    Raises:
-        MissingExtra: Some are wanted, and PyAV, which comes with the extra `isaac`, is not installed.
-
-    Example:
-        >>> with Films(FilmMaker(cell, parts), Path("videos"), 3) as films:  # doctest: +SKIP
-        ...     for finished in stream.run(scenarios, ticked=ticked):
-        ...         films.add(finished)
-        >>> films.paths()  # doctest: +SKIP
-    """
-
-    def __init__(self, maker: FilmMaker, folder: Path, count: int) -> None:
-        if count and importlib.util.find_spec("av") is None:
-            raise MissingExtra("Writing videos", "isaac")
-        self._maker, self._folder, self._left = maker, folder, count
-        self._pool: ProcessPoolExecutor | None = None
-        self._reels: list[_Reel] = []
-
-    def __enter__(self) -> Self:
-        """Begin."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Wait for what is being written; after an error, drop what waits."""
-        self._left = 0
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=error is not None)
-
-    def add(self, finished: Finished) -> None:
-        """Hand over an episode that ended; those beyond the count are left out."""
-        if self._left <= 0:
-            return
-        self._left -= 1
-        if self._pool is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            one_thread()
-            # Threads and CUDA do not survive a fork.
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_start)
-        path = self._folder / f"{finished.scenario.id[:12]}-{finished.index}.mp4"
-        future = self._pool.submit(self._maker.write, finished.scenario, finished.recorded, path)
-        self._reels.append(_Reel(finished, path, future))
-
-    def paths(self) -> list[Path]:
-        """Wait for the videos and return where they are."""
-        return [self._path(reel) for reel in self._reels]
-
-    def _path(self, reel: _Reel) -> Path:
-        """Wait for one; where its process was ended from outside, write it here."""
-        try:
-            return reel.future.result()
-        except BrokenProcessPool:
-            return self._maker.write(reel.finished.scenario, reel.finished.recorded, reel.path)
-
-
-def _start() -> None:
-    end_with_parent()
-    # Who interrupts the command interrupts its parent, which ends this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _as_now(scenario: Scenario, items: dict[str, NDArray[np.floating]]) -> Scenario:

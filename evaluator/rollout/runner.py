@@ -13,19 +13,23 @@ from functools import partial
 from typing import NamedTuple
 
 from evaluator.judging.episode import Episode, EpisodeKey
+from evaluator.judging.machine_use import MachineUse
 from evaluator.policies.action_range import ActionRange
 from evaluator.policies.checked import Checked
 from evaluator.policies.context import PolicyContext
 from evaluator.policies.latency import parse_latency
 from evaluator.policies.registry import make_policy
-from evaluator.rollout.film import Films
+from evaluator.rollout.films import Films
 from evaluator.rollout.jury import Judge, Jury, judges
+from evaluator.rollout.kept_uses import use_columns
+from evaluator.rollout.machine_watch import MachineWatch
 from evaluator.rollout.pace import Pace
 from evaluator.rollout.roomy import Lines, fewer, roomy
 from evaluator.rollout.run import Run
+from evaluator.rollout.simulators import Simulator
 from evaluator.rollout.stream import Stream, wanted_cameras
 from evaluator.rollout.watched import LIMIT_S, WatchedLine
-from library.tables import EPISODES, RUNS, Columns
+from library.tables import EPISODES, RUNS, USES, Columns
 from library.versioned import Changes, Signature, VersionedLibrary
 from scenegen.cell import Cell
 from scenegen.errors import PolicyError
@@ -54,6 +58,8 @@ class Setting:
     lines: Lines
     worlds: int
     """How many worlds run side by side at most."""
+    device: str = "cpu"
+    """Where they run."""
 
 
 class Runner:
@@ -83,6 +89,7 @@ class Runner:
         self._store, self._branch, self._setting, self._say, self._ticked = store, branch, setting, say, ticked
         self._limit_s, self._films = limit_s, films
         self._waiting: list[Episode] = []
+        self._uses: list[MachineUse] = []
         self._published = time.monotonic()
 
     def roll(self, run: Run, tasks: Iterable[Task], total: int) -> Iterator[Episode]:
@@ -142,29 +149,48 @@ class Runner:
                 taken[index] = task
                 yield index, task.scenario
 
+        def repeat(index: int) -> int:
+            return taken[index].key.attempt
+
         cameras = wanted_cameras(policy.spec, setting.cell)
         lines = partial(setting.lines, cameras=cameras) if cameras else setting.lines
-        with roomy(lines, worlds, say=self._say) as opened:
+        # A dry run has no physics.
+        timestep_s = None if Simulator.KINEMATIC in run.simulator else setting.cell.physics.timestep_s
+        with (
+            MachineWatch(setting.device, timestep_s=timestep_s) as watch,
+            roomy(lines, worlds, say=self._say) as opened,
+        ):
             line = WatchedLine(
                 opened, lambda took: self._hung(run, jury, list(taken.values()), took), limit_s=self._limit_s
             )
             delay = parse_latency(run.latency, seed=run.seed)
             stream = Stream(line, policy, setting.cell, setting.parts, latency=delay)
+            watch.opened(line)
+
+            def ticked(busy: int) -> None:
+                watch.tick(busy)
+                self._ticked(busy)
+
             with closing(line):
-                for finished in stream.run(numbered(), ticked=self._ticked):
-                    if self._films is not None:
-                        self._films.add(finished)
-                    jury.add(finished, taken.pop(finished.index).key)
-                    self._waiting += jury.judged()
-                    if time.monotonic() > self._published + PUBLISH_EVERY_S:
-                        yield from self._publish(run)
+                try:
+                    for finished in stream.run(numbered(), ticked=ticked, repeat=repeat):
+                        if self._films is not None:
+                            self._films.add(finished)
+                        jury.add(finished, taken.pop(finished.index).key)
+                        self._waiting += jury.judged()
+                        if time.monotonic() > self._published + PUBLISH_EVERY_S:
+                            yield from self._publish(run)
+                finally:
+                    self._uses.append(watch.use(stream.batches))
 
     def _publish(self, run: Run) -> list[Episode]:
         """Commit what waits; returns it."""
         kept, self._waiting, self._published = self._waiting, [], time.monotonic()
-        if kept:
+        uses, self._uses = self._uses, []
+        if kept or uses:
             columns: list[Columns] = [episode.columns() for episode in kept]
             rows: dict[str, list[Columns]] = {EPISODES.name: columns, RUNS.name: [run.columns()]}
+            rows[USES.name] = [use_columns(run.content_id, use) for use in uses]
             message = f"evaluate {run.policy}: {len(kept)} episodes"
             self._store.publish(Changes(rows=rows), Signature.here(message), branch=self._branch)
         return kept

@@ -7,6 +7,7 @@ import importlib.metadata
 from contextlib import nullcontext
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 
 from evaluator.rollout.kinematic import KinematicLine
 from evaluator.rollout.roomy import Lines
@@ -52,13 +53,14 @@ class Simulator(StrEnum):
             return None
         return "opening worlds in Isaac Lab; the first time, its kernels compile for some minutes"
 
-    def lines(self, cell: Cell, parts: Catalogue, *, device: str) -> Lines:
+    def lines(self, cell: Cell, parts: Catalogue, *, device: str, robot: Path | None = None) -> Lines:
         """Return what opens worlds of a cell.
 
         Args:
             cell: The cell.
             parts: Its parts.
             device: `cpu` or `cuda:0`.
+            robot: The robot's own USD file, if the cell names one.
 
         Raises:
             MissingExtra: Isaac Lab is not installed.
@@ -72,5 +74,5 @@ class Simulator(StrEnum):
         except ModuleNotFoundError as error:
             raise MissingExtra("Rolling out", "isaac") from error
         isaac.require_backend(self.value)
-        opened = partial(isaac.open_line, cell, parts, device=device, backend=self.value)
+        opened = partial(isaac.open_line, cell, parts, device=device, backend=self.value, robot=robot)
         return lambda count, cameras=(): opened(count=count, cameras=cameras)

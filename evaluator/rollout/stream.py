@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.judging.batch_times import BatchTimes, batch_times
 from evaluator.judging.job import Job
 from evaluator.judging.observed import Observed
 from evaluator.judging.success import item_ends, succeeds
@@ -32,6 +35,7 @@ from scenegen.errors import PolicyError
 from scenegen.parts.catalogue import Catalogue
 from scenegen.robot import Arm
 from scenegen.scenario import Scenario
+from scenegen.streams import stream
 
 LOOK_EVERY_S = 0.5
 """Time between looks whether everything is sorted [s]."""
@@ -39,6 +43,8 @@ SEEN_S = 1.5
 """How much of an episode is looked at for that [s]: longer than a part must lie still to count."""
 SPARE_S = 6.0
 """Time that an episode has beyond the takt of its targets [s]: the way to the first and from the last."""
+SEEDS = 2**62
+"""How many seeds there are: they fit into a signed number of 64 bits, as protocols send it."""
 ALL = "*"
 """In place of a camera's name: all cameras of the cell."""
 
@@ -67,6 +73,8 @@ class _Seat:
     """Which slots its items are in, shape [n]."""
     began: int
     """Tick of its first sample."""
+    seed: int
+    """What a policy may seed its draws with."""
 
 
 class Stream:
@@ -95,6 +103,8 @@ class Stream:
             reason = f"{policy.spec.rate_hz:g} actions a second"
             raise PolicyError(policy.spec.name, reason, f"at most {line.rate_hz:g}, as often as the worlds tick")
         self._calls = Calls(line.count)
+        self._batches: defaultdict[int, list[float]] = defaultdict(list)
+        """How long calls took [s], by how many worlds they asked about."""
         self._cameras = wanted_cameras(policy.spec, cell)
         self._seats: dict[int, _Seat] = {}
         self._log, self._goals = Log(), Goals(line.count, line.slots)
@@ -106,19 +116,28 @@ class Stream:
         self._faulty = np.zeros(line.count, bool)
         """Worlds in which the policy failed, shape [w]."""
         self._tick = 0
+        self._repeat: Callable[[int], int] = lambda index: 0
 
     @property
-    def playing(self) -> list[Scenario]:
-        """The scenarios that worlds play now."""
-        return [seat.scenario for seat in self._seats.values()]
+    def batches(self) -> tuple[BatchTimes, ...]:
+        """How long the policy's calls took by how many worlds they asked about."""
+        return batch_times(self._batches)
 
-    def run(self, scenarios: Iterator[tuple[int, Scenario]], *, ticked: Callable[[Pace], None]) -> Iterator[Finished]:
+    def run(
+        self,
+        scenarios: Iterator[tuple[int, Scenario]],
+        *,
+        ticked: Callable[[Pace], None],
+        repeat: Callable[[int], int] = lambda index: 0,
+    ) -> Iterator[Finished]:
         """Yield episodes in the order in which they end.
 
         Args:
             scenarios: Number and scenario.
             ticked: Told after each tick of the worlds how far they are.
+            repeat: Which repeat of its scenario a number is: another repeat gives the policy another seed.
         """
+        self._repeat = repeat
         state = self._line.state()
         self._log.add(self._tick, state)
         state = self._fill(scenarios, state)
@@ -178,7 +197,8 @@ class Stream:
     def _seat(self, world: int, index: int, scenario: Scenario) -> None:
         job = Job.of(scenario, self._cell, self._parts)
         slots = np.array([self._rows[name] for name in job.items], np.intp)
-        self._seats[world] = _Seat(index, scenario, job, slots, self._tick)
+        seed = episode_seed(scenario.id, self._repeat(index))
+        self._seats[world] = _Seat(index, scenario, job, slots, self._tick, seed)
         self._calls.reset(world)
         self._goals.set(world, job)
         self._busy[world], self._began[world] = True, self._tick
@@ -190,7 +210,9 @@ class Stream:
         if not len(rows):
             return
         worlds = rows.tolist()
-        answer = self._policy.act(self._observe(worlds, state))
+        observation, begun = self._observe(worlds, state), time.perf_counter()
+        answer = self._policy.act(observation)
+        self._batches[len(worlds)].append(time.perf_counter() - begun)
         seconds = self._latency.seconds(worlds, answer.seconds)
         self._calls.add(worlds, answer.seconds)
         good = answer.usable
@@ -218,6 +240,7 @@ class Stream:
             instructions=tuple(seat.scenario.task.instruction for seat in seats),
             policy=self._group(worlds, state),
             camera_obs=self._images(worlds),
+            seeds=tuple(seat.seed for seat in seats),
             photograph=partial(self._photograph, worlds) if self._cameras else None,
             truth=truth,
         )
@@ -280,6 +303,11 @@ class Stream:
             arrays={name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]},
             latency_s=self._calls.of(world),
         )
+
+
+def episode_seed(scenario_id: str, repeat: int) -> int:
+    """Return what a policy may seed its draws with in an episode."""
+    return int(stream("episode", scenario_id, repeat).integers(SEEDS))
 
 
 def wanted_cameras(spec: PolicySpec, cell: Cell) -> tuple[str, ...]:

@@ -11,6 +11,8 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.rollout.video_draft import draft_of
+
 CRF = "20"
 """Quality of x264: about what an eye cannot tell from the pictures themselves."""
 
@@ -29,7 +31,7 @@ def write_video(frames: Iterable[NDArray[np.uint8]], path: Path, *, rate_hz: flo
     Raises:
         ValueError: There is no picture.
     """
-    draft = path.with_name(f".{path.stem}.{os.getpid()}.mp4")
+    draft = draft_of(path, os.getpid())
     try:
         with av.open(str(draft), "w") as container:
             stream = None

@@ -31,6 +31,7 @@ from scenegen.usd.files import CELLS
 from scenegen.usd.folder import StageFolder
 from scenegen.usd.package import unpacked
 from scenegen.usd.reader import library_root, read_cell_and_parts, read_scenario
+from scenegen.usd.robot_file import robot_bytes
 from scenegen.verdict import Finding, Status, Verdict
 from validators.cell_check import check_cell
 from validators.repair import repair as mend
@@ -73,6 +74,7 @@ def check(
 
 def _check_cell(name: str, parts: Path, *, as_json: bool) -> bool:
     specification = load_cell(name)
+    robot_bytes(specification, Path(name))
     findings = check_cell(specification, inventory_parts(specification, parts), AXES)
     if as_json:
         typer.echo(json.dumps([finding.model_dump(mode="json") for finding in findings]))

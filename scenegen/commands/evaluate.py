@@ -14,8 +14,10 @@ from evaluator.judging.stability import repeated_flip_rate
 from evaluator.report.grids import SHORT
 from evaluator.rollout.attempts import Attempts
 from evaluator.rollout.explain import Explainer
-from evaluator.rollout.film import FilmMaker, Films
+from evaluator.rollout.film import FilmMaker
+from evaluator.rollout.films import Films
 from evaluator.rollout.kept import episodes_of_run
+from evaluator.rollout.kept_uses import use_of_run
 from evaluator.rollout.loaded import loaded
 from evaluator.rollout.run import Run
 from evaluator.rollout.runner import Runner, Setting, Task
@@ -80,14 +82,15 @@ def evaluate(
     if solvable:
         chosen = certified(chosen, store.at(branch), simulator=run.simulator)
     chosen = chosen[: n or None]
-    cell, parts = Layers(store, snapshot).cell_and_parts(one_cell(chosen, name=snapshot.name))
-    setting = Setting(cell, parts, simulator.lines(cell, parts, device=device), num_envs)
+    layers, frame = Layers(store, snapshot), one_cell(chosen, name=snapshot.name)
+    (cell, parts), robot = layers.cell_and_parts(frame), layers.robot(frame)
+    setting = Setting(cell, parts, simulator.lines(cell, parts, device=device, robot=robot), num_envs, device)
     attempts = Attempts(
         run.content_id, seed=seed, repeats=repeats, episodes=episodes_of_run(store.at(branch), run.content_id)
     )
     tasks = [(row, key) for row in chosen for key in attempts.missing(row.scenario_id)]
     total = len(chosen) * repeats
-    films = Films(FilmMaker(cell, parts), Path("videos", run.content_id[:SHORT]), videos)
+    films = Films(FilmMaker(cell, parts, robot), Path("videos", run.content_id[:SHORT]), videos)
     with films, EpisodeProgress(total, done=total - len(tasks), style=progress_style(as_json)) as progress:
         if tasks and simulator.opening:
             progress.say(simulator.opening)
@@ -95,13 +98,16 @@ def evaluate(
         for episode in runner.roll(run, loaded(snapshot, tasks), len(tasks)):
             attempts.add(episode)
             progress.ended(episode)
-    for path in films.paths():
+    for path in films.written:
         typer.echo(f"video: {path}", err=True)
+    for path, reason in films.left_out.items():
+        typer.echo(f"video left out: {path}: {reason}", err=True)
     if explain:
         _explain(Explainer(store, store.at(branch), run.content_id), runner, as_json=as_json)
     origins = {row.scenario_id: row.provenance for row in chosen}
     found = attempts.of(row.scenario_id for row in chosen)
-    card = score(found, origins, cell.limits, rng=stream(seed, "scorecard"))
+    machine = use_of_run(store.at(branch), run.content_id)
+    card = score(found, origins, cell.limits, rng=stream(seed, "scorecard"), machine=machine)
     flips = repeated_flip_rate([attempts.ranked(rank) for rank in range(repeats)]) if repeats > 1 else None
     _print(run, card, flips, as_json=as_json)
     if card.refusal:

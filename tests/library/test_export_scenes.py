@@ -9,7 +9,7 @@ import pytest
 from library.export_scenes import SceneFolder, export_folder, export_packages
 from library.export_selection import Selection
 from library.structures import keep_structures
-from library.versioned import Changes, Signature, VersionedLibrary
+from library.versioned import USD, Changes, Signature, VersionedLibrary
 from scenegen.errors import LibraryError, UnsafeStage
 from scenegen.usd.package import unpacked
 from scenegen.usd.reader import read_cell_and_parts, read_scenario
@@ -123,7 +123,8 @@ def armed(scene_maker, tmp_path):
         (tmp_path / "mine").mkdir()
         (tmp_path / "mine" / name).write_text(ARM.format(body))
         library = VersionedLibrary.create(tmp_path / "armed")
-        files = keep_structures(library, cell, scene_maker.catalogue, beside=tmp_path / "mine" / "cell.yaml")
+        files = keep_structures(library, cell, scene_maker.catalogue)
+        files |= library.keep_file(f"{USD}/cells/{name}", (tmp_path / "mine" / name).read_bytes())
         library.publish(Changes(files=files), Signature("the cell"))
         maker.keep(library, range(1))
         return library

@@ -10,7 +10,8 @@ from scenegen.errors import InvalidOption, LibraryError, UnknownName
 from scenegen.imaging.meters import Meters
 
 TABLES_ACCEPTED = (
-    "scenarios, all_scenarios, severities, certificates, facets, verdicts, attempts, curation, meters, runs, episodes"
+    "scenarios, all_scenarios, severities, certificates, facets, verdicts, attempts, curation, meters, runs, episodes,"
+    " uses"
 )
 
 
@@ -162,7 +163,7 @@ def test_settings_cannot_be_unlocked(snapshot):
         (
             "SELECT * FROM splitting_hairs",
             "unknown table 'splitting_hairs' - accepted: all_scenarios, attempts, certificates, curation, episodes, "
-            "facets, meters, runs, scenarios, severities, verdicts",
+            "facets, meters, runs, scenarios, severities, uses, verdicts",
         ),
     ],
 )

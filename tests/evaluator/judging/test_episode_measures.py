@@ -5,7 +5,6 @@ import pytest
 
 from evaluator.judging.episode import EpisodeKey
 from evaluator.judging.judge import judge
-from evaluator.judging.machine_use import MachineUse
 from evaluator.judging.measures_motion import LEAST_PLACEMENTS
 
 BOLT, LONG, NUT, WASHER = "hex_bolt_m6x20_00", "hex_bolt_m8x20_00", "hex_nut_m6_00", "flat_washer_m8_00"
@@ -110,15 +109,3 @@ def test_a_straighter_and_steadier_transport_scores_better(play, job_of):
 def test_without_transport_nothing_is_told_of_it(one):
     motion = measured(one.wait(1))[1]
     assert (motion.smoothness, motion.jerk, motion.path_ratio, motion.placement_error_m) == (None,) * 4
-
-
-def test_what_a_run_asks_of_its_machine():
-    use = MachineUse.of(
-        device_bytes=[1e9, 3e9, 2e9], utilisation=[0.2, 0.8, 0.8, 0.8], worlds=64, simulated_s=600, wall_s=60
-    )
-    assert (use.device_peak_bytes, use.worlds, use.real_time_factor) == (3_000_000_000, 64, 10)
-    assert use.utilisation == pytest.approx(0.65)
-    assert use.utilisation_low == pytest.approx(0.38)
-    assert use.host_peak_bytes is None
-    assert MachineUse.of() == MachineUse()
-    assert MachineUse.of(simulated_s=1.0, wall_s=0.0).real_time_factor is None

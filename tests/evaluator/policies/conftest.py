@@ -39,7 +39,8 @@ def observe(cell):
             )
         columns = {key: np.stack([row[key] for row in rows]) for key in rows[0]}
         cameras = {key: columns.pop(key) for key in ("overhead_rgb", "wrist_rgb")}
-        return Observation(tuple(worlds), tuple(f"sort {world}" for world in worlds), columns, cameras)
+        names, seeds = tuple(f"sort {world}" for world in worlds), tuple(10**15 + world for world in worlds)
+        return Observation(tuple(worlds), names, columns, cameras, seeds=seeds)
 
     return observe
 

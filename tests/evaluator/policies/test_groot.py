@@ -390,6 +390,13 @@ def reset_request(worlds):
     return {"endpoint": "reset", "data": {"options": {"worlds": worlds}}}
 
 
+def with_seeds(seeds):
+    request = act_request()
+    request["data"]["options"] = {"worlds": [0, 1], "seeds": seeds}
+    return request
+
+
+SEEDS = "seeds of another form - accepted: one number for each of 2 worlds"
 STATE = "state.joint_position is absent or of another form - accepted: [worlds, steps, numbers]"
 LACKING = "policy noop: it raised KeyError: 'gripper_pos' - accepted: an answer"
 TEXTS = "instructions of another form - accepted: one text for each of 2 worlds"
@@ -410,6 +417,8 @@ TEXTS = "instructions of another form - accepted: one text for each of 2 worlds"
         (act_request(state={"joint_position": np.zeros((2, 1, 7))}), LACKING),
         (act_request(language={"task": [["a"]]}), TEXTS),
         (act_request(language=None), TEXTS),
+        (with_seeds([1]), SEEDS),
+        (with_seeds([1, 0.5]), SEEDS),
         (reset_request([-1]), "numbers of worlds of another form - accepted: different ones, 0 to 65535"),
         (reset_request([1, 1]), "a world that is named twice"),
     ],

@@ -408,7 +408,7 @@ LACKING = {key: value for key, value in QUESTION.items() if key != "observation/
         ),
         (
             packed({**QUESTION, "prompt": 3}),
-            "scenegen/world, scenegen/episode or prompt of a wrong type - accepted: two numbers, a text",
+            "scenegen/world, scenegen/episode, scenegen/seed or prompt of a wrong type - accepted: numbers, a text",
         ),
         (
             packed({**QUESTION, "observation/joint_position": np.full(7, np.nan)}),

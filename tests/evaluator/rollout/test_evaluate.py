@@ -144,3 +144,26 @@ def test_the_oracle_sorts_in_isaac_lab(real):
     sql = "SELECT outcome, count(*) FROM episodes GROUP BY ALL"
     rows = scenegen(real, "library", "query", sql, "lib", "--format", "csv")
     assert rows.splitlines()[1:] == ["success,2"]
+
+
+def test_what_the_machine_did_is_kept_with_the_run_and_shown(library):
+    first = card(library, "--num-envs", "2")["machine"]
+    assert first["host_peak_bytes"] > 50e6
+    assert 0 < first["processors"] < 16
+    assert (first["worlds"], first["physics_steps"], first["utilisation"], first["device_peak_bytes"]) == (
+        2, None, None, None,
+    )  # fmt: skip
+    assert first["simulated_s"] > SCENES
+    assert first["wall_s"] > 0
+    assert [one["most"] for one in first["batches"]] in ([1, 2], [2])
+    calls = sum(one["calls"]["count"] for one in first["batches"])
+    assert calls > SCENES
+    said = typed("evaluate", library, *DRY)
+    assert "batches of" in said
+    assert "real-time factor" in said
+    report = json.loads(typed("report", "latest", "--library", library, "--json").splitlines()[-1])
+    assert report["card"]["machine"] == first
+    card(library, "--num-envs", "1", "--repeats", "2")
+    again = card(library)["machine"]
+    assert again["simulated_s"] > 1.5 * first["simulated_s"]
+    assert sum(one["calls"]["count"] for one in again["batches"]) > calls

@@ -6,8 +6,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from evaluator.rollout.film import CAPTION_PX, RATE_HZ, FilmMaker, Films
-from scenegen.errors import MissingExtra
+from evaluator.rollout.film import CAPTION_PX, RATE_HZ, FilmMaker
 from scenegen.imaging.presentation import SIZE_PX
 
 WIDTH, HEIGHT = SIZE_PX
@@ -82,25 +81,3 @@ def test_pictures_follow_the_episode_up_to_where_numbers_end(small, catalogue, f
     assert all(frame.shape == (HEIGHT + CAPTION_PX, WIDTH, 3) for frame in frames)
     assert (frames[0][:HEIGHT] != frames[-1][:HEIGHT]).any()
     assert len(list(maker.frames(finished.scenario, spoiled(finished, 5)))) == 2
-
-
-def test_the_first_episodes_are_filmed_beside_the_rollout(video, small, catalogue, finished, tmp_path):
-    folder = tmp_path / "videos"
-    with Films(FilmMaker(small, catalogue), folder, 1) as films:
-        films.add(finished)
-        films.add(dataclasses.replace(finished, index=7))
-    films.add(finished)
-    (path,) = films.paths()
-    assert [path] == list(folder.iterdir())
-    assert path.name == f"{finished.scenario.id[:12]}-{finished.index}.mp4"
-    assert len(decoded(path)[1]) == round(SECONDS * RATE_HZ) + 1
-
-
-def test_without_films_there_is_no_folder_and_without_pyav_a_reason(small, catalogue, finished, tmp_path, monkeypatch):
-    with Films(FilmMaker(small, catalogue), tmp_path / "videos", 0) as films:
-        films.add(finished)
-    assert films.paths() == []
-    assert list(tmp_path.iterdir()) == []
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"^Writing videos needs the extra 'isaac' - run: pip install"):
-        Films(FilmMaker(small, catalogue), tmp_path, 1)

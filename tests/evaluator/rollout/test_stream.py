@@ -8,6 +8,7 @@ import pytest
 from evaluator.judging.outcome import Outcome
 from evaluator.judging.trace import EndReason
 from evaluator.policy import ActionKind, PolicySpec
+from evaluator.rollout.stream import episode_seed
 from scenegen.cell import Role
 from scenegen.errors import PolicyError
 
@@ -54,7 +55,7 @@ def test_the_oracle_sorts_every_part(play, scenes, judged, small):
     assert max(one.duration_s for one in episodes) < 6 + 2 * small.limits.takt_s
 
 
-@pytest.mark.parametrize("policy", ["oracle", "noop", Swing], ids=["oracle", "noop", "swing"])
+@pytest.mark.parametrize("policy", ["oracle", "noop", "random", Swing], ids=["oracle", "noop", "random", "swing"])
 def test_neither_order_nor_number_of_worlds_matters(play, scenes, content, policy, profile):
     def run(order, worlds):
         made = policy if isinstance(policy, str) else policy()
@@ -103,3 +104,10 @@ def test_times_of_samples_are_those_of_the_line(play, scenes):
         assert one.end is EndReason.TIMEOUT
         np.testing.assert_allclose(np.diff(one.recorded.time_s), 0.02)
         assert {len(array) for array in one.recorded.arrays.values()} == {len(one.recorded.time_s)}
+
+
+def test_repeats_of_a_scene_give_the_policy_other_seeds():
+    seeds = {episode_seed(scene, repeat) for scene in ("a", "b") for repeat in (0, 1)}
+    assert len(seeds) == 4
+    assert all(0 <= seed < 2**62 for seed in seeds)
+    assert episode_seed("a", 1) == episode_seed("a", 1)
