@@ -12,6 +12,10 @@ from typing import Any
 from evaluator.policies.errand import Errand, NobodyWaits
 
 
+PATIENCE = 3
+"""How often in a row a call that was given up is waited for once more: a batch that takes long costs no later ones."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a call ended: with a value or with what it raised, or not at all within the deadline."""
@@ -37,7 +41,8 @@ class Worker:
     """Runs one call after another in one thread of its own.
 
     A call that does not end in time is left to itself: Python cannot stop it. Until it does end, every further call is
-    given up as well, since the code may not be entered twice. The thread does not keep the process alive.
+    given up as well, since the code may not be entered twice; the first `PATIENCE` of them wait for it as long as they
+    would for themselves. The thread does not keep the process alive.
 
     Args:
         name: For the thread.
@@ -46,6 +51,8 @@ class Worker:
     def __init__(self, name: str) -> None:
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._now: _Job | None = None
+        self._waited = 0
+        """How many calls in a row found the thread taken."""
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
     def call(self, function: Callable[[], Any], *, deadline_s: float) -> Outcome:
@@ -58,7 +65,7 @@ class Worker:
         Raises:
             Exception: What was asked for raised it: that is no fault of the function, whatever it made of it.
         """
-        if self._now is not None and not self._now.ended.is_set():
+        if self._taken(deadline_s):
             return Outcome(stalled=True)
         job = self._now = _Job(function)
         self._jobs.put(job)
@@ -101,6 +108,14 @@ class Worker:
     def close(self) -> None:
         """End the thread once it has nothing to do."""
         self._jobs.put(None)
+
+    def _taken(self, deadline_s: float) -> bool:
+        """Tell whether a call that was given up still holds the thread; the first ones to ask wait for it."""
+        if self._now is None or self._now.ended.wait(deadline_s if self._waited < PATIENCE else 0.0):
+            self._waited = 0
+            return False
+        self._waited += 1
+        return True
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
