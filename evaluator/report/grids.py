@@ -54,7 +54,11 @@ RULES = {
 
 def score_grids(card: Scorecard) -> list[Grid]:
     """Return the tables of a scorecard, as `evaluate` prints them."""
-    return [levels_grid(card), reasons_grid(card), *(grid for name in DIMENSIONS if (grid := measures_grid(card, name)).rows)]
+    return [
+        levels_grid(card),
+        reasons_grid(card),
+        *(grid for name in DIMENSIONS if (grid := measures_grid(card, name)).rows),
+    ]
 
 
 def levels_grid(card: Scorecard) -> Grid:
@@ -65,9 +69,7 @@ def levels_grid(card: Scorecard) -> Grid:
             str(one.level),
             str(one.success.rate.count + one.success.missing),
             figures.success(one.success),
-            ", ".join(
-                f"{words(name)} {count}" for name, count in (*_by_count(one.categories), *one.others.items())
-            ),
+            ", ".join(f"{words(name)} {count}" for name, count in (*_by_count(one.categories), *one.others.items())),
         )
         for one in card.levels
     )
@@ -160,7 +162,14 @@ def causes_grid(causes: Causes) -> Grid:
 def worst_grid(cases: Sequence[Case]) -> Grid:
     """Return the worst scenes."""
     rows = tuple(
-        (case.scenario_id[:SHORT], case.setting, case.sorted_text, case.verdict, case.cause_text or case.episode.reason or "") for case in cases
+        (
+            case.scenario_id[:SHORT],
+            case.setting,
+            case.sorted_text,
+            case.verdict,
+            case.cause_text or case.episode.reason or "",
+        )
+        for case in cases
     )
     note = "`scenegen show SCENE` tells what is in one"
     return Grid("worst scenes", ("scene", "made by", "sorted", "failure", "cause"), rows, note=note)
