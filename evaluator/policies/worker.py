@@ -11,7 +11,6 @@ from typing import Any
 
 from evaluator.policies.errand import Errand, NobodyWaits
 
-
 PATIENCE = 3
 """How often in a row a call that was given up is waited for once more: a batch that takes long costs no later ones."""
 

@@ -1,4 +1,4 @@
-"""Why a policy failed is never lost: the text is in the episode, in the closing table, with --explain, in the report."""
+"""Why a policy failed is never lost: it is in the episode, in the closing table, with --explain, in the report."""
 
 import json
 import subprocess
