@@ -60,7 +60,7 @@ def peaks_of(maps: Maps, fingers: Fingers) -> list[Peaks]:
         One an image.
     """
     rows = table_of(maps, fingers).cpu().numpy().astype(np.float64)
-    return [_peaks(some[some[:, 0] >= LEAST], fingers) for some in rows]
+    return [_peaks(rows[index][rows[index, :, 0] >= LEAST], fingers) for index in range(len(rows))]
 
 
 def table_of(maps: Maps, fingers: Fingers) -> Tensor:
