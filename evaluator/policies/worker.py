@@ -86,7 +86,7 @@ class Worker:
         return Outcome(job.outcome.value, job.outcome.error, errands_s=errands_s)
 
     def on_caller(self, function: Callable[[], Any]) -> Any:
-        """Have something done by the thread that waits for the present call; for the function that was called.
+        """Have something done by the thread that waits for the present call; where it ended in time, do it here.
 
         Args:
             function: What to do.
@@ -95,10 +95,12 @@ class Worker:
             What it returned; what it raised is raised here, too.
 
         Raises:
-            NobodyWaits: There is no call, or it was given up.
+            NobodyWaits: The call was given up.
         """
         job = self._now
-        if job is None or job.ended.is_set():
+        if job is None or (job.ended.is_set() and not job.given_up.is_set()):
+            return function()
+        if job.given_up.is_set():
             raise NobodyWaits
         errand = Errand(function)
         job.messages.put(errand)
