@@ -69,9 +69,9 @@ NOT_AT_START = (
 )  # fmt: skip
 """What neither `import scenegen` nor `scenegen --help` may load."""
 
-LAST_DEFENCE = ("scenegen.cli.main", "evaluator.policies.worker._run")
-"""Who may catch everything: the command line, to give a crash its own exit code, and the thread in which other people's
-policies run, to report what they raise."""
+LAST_DEFENCE = ("scenegen.cli.main", "evaluator.policies.worker._run", "evaluator.policies.errand.run")
+"""Who may catch everything: the command line, to give a crash its own exit code, the thread in which other people's
+policies run, to report what they raise, and what is done for that thread, to raise it where it is waited for."""
 
 MODULE_LINES = 350
 FUNCTION_LINES = 50

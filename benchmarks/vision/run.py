@@ -3,7 +3,7 @@
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +53,11 @@ def main() -> None:
     """Measure both built-in cells."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--long", action="store_true", help="100 nominal scenes, 50 and 6 whole episodes of each axis")
-    long = parser.parse_args().long
+    parser.add_argument(
+        "--axes", nargs="+", choices=AXES, default=AXES, help="axes to measure; each takes a minute or two"
+    )
+    options = parser.parse_args()
+    long = options.long
     before = load_average()
     rows: Rows = []
     notes = list(NOTES)
@@ -61,7 +65,8 @@ def main() -> None:
         cell = load_cell(name)
         parts = builtin_catalogue([item.part for item in cell.inventory])
         bench = Bench(cell, parts)
-        rows += bench.rows(nominal=100 if long else 10, varied=50 if long else 3, episodes=6 if long else 1)
+        size = {"nominal": 100, "varied": 50, "episodes": 6} if long else {"nominal": 10, "varied": 3, "episodes": 1}
+        rows += bench.rows(options.axes, **size)
         notes.append(bench.note())
     write_result(HERE, rows, title="The reference camera policy's eye", notes=notes, load_before=before)
 
@@ -78,13 +83,13 @@ class Bench:
         self._maker = PictureMaker(cell, parts)
         self._workshop = Workshop.of(cell, parts)
 
-    def rows(self, *, nominal: int, varied: int, episodes: int) -> Rows:
+    def rows(self, axes: Sequence[str], *, nominal: int, varied: int, episodes: int) -> Rows:
         """Measure nominal scenes, then each axis beside its twins."""
         pictures = (self._maker.nominal(SEED, index, use=HELD_OUT) for index in range(nominal))
         accuracy = self._accuracy(pictures)
         scenes = [sample_base(self._cell, self._parts, rng=stream(SEED, "episode", n)) for n in range(2 * episodes)]
         rows = [self._row("nominal", nominal, accuracy, self._sorted(scenes, "vision"), self._sorted(scenes, "oracle"))]
-        for axis in AXES:
+        for axis in axes:
             pairs = list(self._varied(axis, varied))
             for label, which in ((f"{axis} {LEVEL}, twin", 0), (f"{axis} {LEVEL}", 1)):
                 scenes = [pair[which] for pair in pairs]

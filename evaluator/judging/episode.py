@@ -35,7 +35,7 @@ class Episode(Record):
     outcome: Outcome
     end: EndReason
     reason: str | None = None
-    """What was wrong, where the outcome is neither success nor failure: a `Flaw`, or the error's text."""
+    """What was wrong, where the outcome is neither success nor failure: a `Flaw`, the error's text, or both."""
     category: FailureCategory | None = None
     """Of a failure alone."""
     began_s: NonNegative | None = None

@@ -45,7 +45,7 @@ def judge(trace: Trace, job: Job, key: EpisodeKey, *, reason: str | None = None)
     flaw = first_flaw(trace, job)
     outcome = _broken(trace.end, flaw)
     if flaw is not None and flaw.sample == 0:
-        return Episode(key=key, outcome=outcome or Outcome.INFRA_ERROR, end=trace.end, reason=flaw.flaw.value)
+        return Episode(key=key, outcome=outcome or Outcome.INFRA_ERROR, end=trace.end, reason=_reason(flaw, reason))
     seen = Observed.of(trace.until(flaw.sample) if flaw is not None else trace, job)
     items, events = item_ends(seen), timeline(seen)
     outcome = outcome or (Outcome.SUCCESS if succeeds(items) else Outcome.FAILURE)
@@ -56,7 +56,7 @@ def judge(trace: Trace, job: Job, key: EpisodeKey, *, reason: str | None = None)
         key=key,
         outcome=outcome,
         end=trace.end,
-        reason=flaw.flaw.value if flaw is not None else reason,
+        reason=_reason(flaw, reason),
         category=failure.category if failure else None,
         began_s=failure.began_s if failure else None,
         duration_s=seen.trace.duration_s,
@@ -74,6 +74,11 @@ def _broken(end: EndReason, flaw: Found | None) -> Outcome | None:
     if flaw is None or end is EndReason.INFRA_ERROR:
         return _ENDED.get(end)
     return Outcome.INFRA_ERROR if flaw.flaw is Flaw.OTHER_START else Outcome.PHYSICS_INVALID
+
+
+def _reason(flaw: Found | None, error: str | None) -> str | None:
+    """Say what was wrong; an error's text is never lost, whatever the trace is like."""
+    return "; ".join(text for text in (flaw.flaw.value if flaw else None, error) if text) or None
 
 
 def _touched(trace: Trace) -> bool:

@@ -26,6 +26,21 @@ BROKEN = (Outcome.PHYSICS_INVALID, Outcome.INFRA_ERROR)
 """Outcomes of episodes that are counted and not measured: their traces stop where they broke."""
 
 
+JUDGED = (Outcome.SUCCESS, Outcome.FAILURE)
+"""Outcomes that need no reason."""
+NO_REASON = "no reason was kept"
+"""In place of a reason, where an episode has none."""
+
+
+class Reason(Record):
+    """Why episodes came out as neither success nor failure."""
+
+    outcome: Outcome
+    text: str
+    """The error's text, or the flaw of the trace."""
+    episodes: int
+
+
 class LevelScore(Record):
     """Episodes of one axis at one level."""
 
@@ -35,6 +50,8 @@ class LevelScore(Record):
     success: SuccessRate
     categories: dict[FailureCategory, int]
     """Failures by category."""
+    others: dict[Outcome, int] = {}
+    """Outcomes other than success and failure."""
 
 
 class Scorecard(Record):
@@ -53,6 +70,8 @@ class Scorecard(Record):
     levels: tuple[LevelScore, ...]
     """By axis and level; bases first."""
     categories: dict[FailureCategory, int]
+    reasons: tuple[Reason, ...] = ()
+    """Why episodes are neither success nor failure, the commonest first."""
     confusion: Confusion
     machine: MachineUse = MachineUse()
 
@@ -89,6 +108,7 @@ def score(
         measures=aggregate(sound, [origin_of(one, origins).base_id for one in sound], limits, rng=rng),
         levels=_levels(found, origins),
         categories=_categories(found),
+        reasons=_reasons(found),
         confusion=Confusion.of(item for episode in sound for item in episode.items),
         machine=machine or MachineUse(),
     )
@@ -112,11 +132,27 @@ def _categories(episodes: Sequence[Episode]) -> dict[FailureCategory, int]:
     return {category: counts[category] for category in FailureCategory if counts[category]}
 
 
+def _reasons(episodes: Sequence[Episode]) -> tuple[Reason, ...]:
+    counts = Counter(
+        (episode.outcome, episode.reason or NO_REASON) for episode in episodes if episode.outcome not in JUDGED
+    )
+    return tuple(
+        Reason(outcome=outcome, text=text, episodes=count)
+        for (outcome, text), count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    )
+
+
 def _levels(episodes: Sequence[Episode], origins: Origins) -> tuple[LevelScore, ...]:
     groups: dict[tuple[str, int], list[Episode]] = {}
     for episode in episodes:
         groups.setdefault(setting_of(origin_of(episode, origins)), []).append(episode)
     return tuple(
-        LevelScore(axis=axis, level=level, success=SuccessRate.of(group, origins), categories=_categories(group))
+        LevelScore(
+            axis=axis,
+            level=level,
+            success=SuccessRate.of(group, origins),
+            categories=_categories(group),
+            others={outcome: count for outcome, count in _outcomes(group).items() if outcome not in JUDGED},
+        )
         for (axis, level), group in sorted(groups.items())
     )

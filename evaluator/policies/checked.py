@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evaluator.policies.action_range import ActionRange
 from evaluator.policies.answer import Answer
+from evaluator.policies.served import served
 from evaluator.policies.timed import Timed
 from evaluator.policies.unanswered import Unanswered
 from evaluator.policies.worker import Worker
@@ -26,7 +27,8 @@ class Checked:
 
     Checked are shape, kind of number, finiteness and range (see `ActionRange`); an exception, or no answer before the
     deadline, concerns all worlds that were asked about. The policy runs in one thread of its own, which is given up
-    when it stalls.
+    when it stalls; images that it asks for are taken by the thread that called, and count neither as its time nor
+    against its deadline.
 
     Args:
         policy: Any policy.
@@ -39,6 +41,8 @@ class Checked:
         self._policy, self._allowed, self._deadline_s = policy, allowed, deadline_s
         self.spec: PolicySpec = policy.spec
         self._worker: Worker | None = Worker(f"policy {self.spec.name}")
+        self._errands_s = 0.0
+        """How long the last call waited for images [s]."""
 
     @property
     def numbers(self) -> int:
@@ -54,19 +58,24 @@ class Checked:
         self._call(lambda: self._policy.reset(worlds, instructions))
 
     def act(self, observation: Observation) -> Answer:
-        """Ask for a chunk for each world; never raises on account of the policy."""
+        """Ask for a chunk for each world; never raises on account of the policy.
+
+        Raises:
+            Exception: The worlds raised it when they were to be photographed.
+        """
         worlds, spec = observation.worlds, self.spec
         chunks = np.full((len(worlds), spec.horizon, self._allowed.numbers), np.nan, np.float32)
-        start = time.perf_counter()
+        self._errands_s, start = 0.0, time.perf_counter()
         try:
             in_a_row = len(worlds) if isinstance(self._policy, Timed) else 1
-            given = self._call(lambda: as_numpy(self._policy.act(observation)), in_a_row)
+            shown = served(observation, self._worker.on_caller) if self._worker else observation
+            given = self._call(lambda: as_numpy(self._policy.act(shown)), in_a_row)
             errors = self._keep(given, chunks, worlds)
         except Unanswered as error:
             errors = {**self._keep(error.chunks, chunks, worlds), **error.errors}
         except PolicyError as error:
             errors = dict.fromkeys(worlds, error)
-        took_s = time.perf_counter() - start
+        took_s = max(0.0, time.perf_counter() - start - self._errands_s)
         lost = [row for row, world in enumerate(worlds) if world in errors]
         chunks[lost] = np.nan
         return Answer(worlds, chunks, errors, self._seconds(len(worlds), took_s))
@@ -90,6 +99,7 @@ class Checked:
             raise PolicyError(self.spec.name, "it was closed", "no call after that")
         deadline_s = self._deadline_s * in_a_row
         outcome = self._worker.call(function, deadline_s=deadline_s)
+        self._errands_s = outcome.errands_s
         if outcome.stalled:
             raise PolicyError(self.spec.name, "no answer in time", f"an answer within {deadline_s:g} s")
         if isinstance(outcome.error, PolicyError):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from evaluator.policies.context import PolicyContext
 from evaluator.policies.form import PolicyForm
 from evaluator.policies.picker import Picker
+from evaluator.policies.stopwatch import Stopwatch
 from evaluator.policies.tool_paths import ToolPaths
 from evaluator.policies.truth_sight import TruthSight
 from evaluator.policy import ActionKind, Observation, PolicySpec, as_numpy
@@ -38,6 +39,7 @@ class Oracle:
         self._cell, self._parts = cell, parts
         self._paths = ToolPaths(Arm(cell.robot))
         self._pickers: dict[int, Picker] = {}
+        self.answered_in_s = np.zeros(0)
 
     def reset(self, worlds: Sequence[int], instructions: Sequence[str]) -> None:
         """Forget what was planned in some worlds."""
@@ -48,13 +50,17 @@ class Oracle:
         if observation.truth is None:
             raise PolicyError("oracle", "it was shown no truth", "observations with the poses of all items")
         worlds, joints = observation.worlds, as_numpy(observation.policy["joint_pos"])
+        watch = Stopwatch(len(worlds))
         new = self._paths.unknown(worlds)
         for row, start in zip(new.tolist(), self._paths.begin([worlds[row] for row in new], joints[new]), strict=True):
             self._pickers[worlds[row]] = Picker(self._cell, start, rate_hz=RATE_HZ)
         for row in self._paths.ended(worlds).tolist():
-            sight = TruthSight(self._cell, self._parts, observation.truth[row])
-            self._paths.put(worlds[row], self._pickers[worlds[row]].next_points(sight))
-        return self._paths.chunk(worlds, CHUNK)
+            with watch.only([row]):
+                sight = TruthSight(self._cell, self._parts, observation.truth[row])
+                self._paths.put(worlds[row], self._pickers[worlds[row]].next_points(sight))
+        chunks = self._paths.chunk(worlds, CHUNK)
+        self.answered_in_s = watch.answered_in_s()
+        return chunks
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -41,6 +41,10 @@ class ToolPoint:
         x, y, z = np.asarray(position_m, float).tolist()
         return cls(x, y, z, float(yaw_rad), 1.0)
 
+    def bearing_rad(self, base_m: tuple[float, float]) -> float:
+        """Return the direction in which an arm that stands somewhere reaches for it, about the vertical."""
+        return math.atan2(self.y - base_m[1], self.x - base_m[0])
+
     def near(self, other: ToolPoint) -> bool:
         """Tell whether it is another point, to rounding."""
         return (
@@ -55,7 +59,15 @@ class ToolPoint:
         return np.array([self.x, self.y, self.z, self.yaw_rad, self.opening])
 
 
-def moved(start: ToolPoint, end: ToolPoint, *, rate_hz: float, speed_m_s: float, turn_rad_s: float) -> Array:
+def moved(
+    start: ToolPoint,
+    end: ToolPoint,
+    *,
+    rate_hz: float,
+    speed_m_s: float,
+    turn_rad_s: float,
+    base_m: tuple[float, float] | None = None,
+) -> Array:
     """Return the set points of a minimum-jerk movement, without its start, shape [ticks, NUMBERS].
 
     Args:
@@ -64,14 +76,33 @@ def moved(start: ToolPoint, end: ToolPoint, *, rate_hz: float, speed_m_s: float,
         rate_hz: Set points a second.
         speed_m_s: Highest speed [m/s].
         turn_rad_s: Highest turning speed [rad/s].
+        base_m: Where an arm stands whose first and last joint may not turn faster either; None asks for the tool alone.
     """
     step = end.numbers - start.numbers
     x, y, z, turn, _ = step.tolist()
-    seconds = PEAK * max(math.hypot(x, y, z) / speed_m_s, abs(turn) / turn_rad_s, LEAST_S / PEAK)
+    turns = [turn]
+    if base_m is not None:
+        swing = math.remainder(end.bearing_rad(base_m) - start.bearing_rad(base_m), math.tau)
+        turns += [swing, turn - swing]
+    seconds = PEAK * max(math.hypot(x, y, z) / speed_m_s, max(map(abs, turns)) / turn_rad_s, LEAST_S / PEAK)
     count = max(1, round(seconds * rate_hz))
     share = np.arange(1, count + 1) / count
     smooth = share**3 * (10 - 15 * share + 6 * share**2)
     return start.numbers + smooth[:, None] * step
+
+
+def blended(before: Array, after: Array) -> Array:
+    """Join two movements so that the second one begins while the shorter of them is at its half.
+
+    Args:
+        before: Set points, shape [ticks, NUMBERS].
+        after: Set points that go on from there, of which the first movement's end is the start.
+    """
+    shared = min(len(before), len(after)) // 2
+    if not shared:
+        return np.concatenate([before, after])
+    both = before[-shared:] + after[:shared] - before[-1]
+    return np.concatenate([before[:-shared], both, after[shared:]])
 
 
 def held(point: ToolPoint, *, rate_hz: float, seconds: float) -> Array:

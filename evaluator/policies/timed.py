@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @runtime_checkable
 class Timed(Protocol):
-    """A policy that asks for one world after another: the time of the whole call is nobody's latency."""
+    """A policy that asks or thinks for one world after another: the time of the whole call is nobody's latency."""
 
     answered_in_s: NDArray[np.float64]
     """How long each answer of the last call took [s], shape [n]."""

@@ -11,7 +11,7 @@ from evaluator.judging.estimate import Estimate
 from evaluator.judging.measure_table import MEASURES
 from evaluator.judging.outcome import Outcome
 from evaluator.judging.retention import Retention
-from evaluator.judging.scorecard import Scorecard
+from evaluator.judging.scorecard import JUDGED, Scorecard
 from evaluator.report import figures
 from evaluator.report.against import Against
 from evaluator.report.case import Case
@@ -25,6 +25,8 @@ LEAST_P = 1e-4
 """Smaller p values are told as smaller than this."""
 SHORT = 12
 """Digits of an id that are shown."""
+REASONS = 8
+"""Reasons that are told one by one."""
 FIRST_CONSTRAINT = "within_joint_limits"
 """The first measure that is a constraint; those before it tell what was achieved."""
 CALLS = {
@@ -52,7 +54,11 @@ RULES = {
 
 def score_grids(card: Scorecard) -> list[Grid]:
     """Return the tables of a scorecard, as `evaluate` prints them."""
-    return [levels_grid(card), *(grid for name in DIMENSIONS if (grid := measures_grid(card, name)).rows)]
+    return [
+        levels_grid(card),
+        reasons_grid(card),
+        *(grid for name in DIMENSIONS if (grid := measures_grid(card, name)).rows),
+    ]
 
 
 def levels_grid(card: Scorecard) -> Grid:
@@ -63,7 +69,7 @@ def levels_grid(card: Scorecard) -> Grid:
             str(one.level),
             str(one.success.rate.count + one.success.missing),
             figures.success(one.success),
-            ", ".join(f"{words(name)} {count}" for name, count in _by_count(one.categories)),
+            ", ".join(f"{words(name)} {count}" for name, count in (*_by_count(one.categories), *one.others.items())),
         )
         for one in card.levels
     )
@@ -129,9 +135,17 @@ def failures_grid(card: Scorecard) -> Grid:
     others = tuple(
         (words(outcome), str(count), figures.rate(Rate.of(count, card.episodes)))
         for outcome, count in card.outcomes.items()
-        if outcome not in (Outcome.SUCCESS, Outcome.FAILURE)
+        if outcome not in JUDGED
     )
     return Grid("failures", ("failure", "episodes", "share"), rows + others, numbers=frozenset({1}))
+
+
+def reasons_grid(card: Scorecard) -> Grid:
+    """Return why episodes are neither success nor failure."""
+    rows = [(words(one.outcome), str(one.episodes), one.text) for one in card.reasons[:REASONS]]
+    if rest := card.reasons[REASONS:]:
+        rows.append(("others", str(sum(one.episodes for one in rest)), f"{len(rest)} more reasons"))
+    return Grid("neither success nor failure", ("outcome", "episodes", "reason"), tuple(rows), numbers=frozenset({1}))
 
 
 def causes_grid(causes: Causes) -> Grid:
@@ -148,7 +162,14 @@ def causes_grid(causes: Causes) -> Grid:
 def worst_grid(cases: Sequence[Case]) -> Grid:
     """Return the worst scenes."""
     rows = tuple(
-        (case.scenario_id[:SHORT], case.setting, case.sorted_text, case.verdict, case.cause_text) for case in cases
+        (
+            case.scenario_id[:SHORT],
+            case.setting,
+            case.sorted_text,
+            case.verdict,
+            case.cause_text or case.episode.reason or "",
+        )
+        for case in cases
     )
     note = "`scenegen show SCENE` tells what is in one"
     return Grid("worst scenes", ("scene", "made by", "sorted", "failure", "cause"), rows, note=note)

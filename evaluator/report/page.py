@@ -95,6 +95,7 @@ def page(report: RunReport, pictures: Mapping[str, ScenePicture]) -> str:
         places=grids.confusion_columns(report.card.confusion, [one.name for one in report.cell.bins]),
         heat=heat(report),
         failures=grids.failures_grid(report.card),
+        reasons=grids.reasons_grid(report.card),
         causes=grids.causes_grid(report.causes),
         known_causes=any(share.hits for cause, share in report.causes.shares.items() if cause is not Cause.UNKNOWN),
         measures={name: strips(report, name) for name in grids.DIMENSIONS},

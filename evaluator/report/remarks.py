@@ -27,6 +27,9 @@ def remarks(report: RunReport) -> Iterator[str]:
     if card.categories:
         category, count = max(card.categories.items(), key=lambda one: (one[1], one[0]))
         yield f"Most frequent failure: {words(category)}, {count} of {sum(card.categories.values())}."
+    if card.reasons:
+        most = card.reasons[0]
+        yield f"{most.episodes} of {card.episodes} episodes ended as {words(most.outcome)}: {most.text}."
     yield from _causes(report)
     if report.flips is not None:
         yield f"Repeats of one scene come out differently in {figures.both(report.flips)} of the cases."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import batched
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from evaluator.judging.attribution import Attribution, Result, attribute
 from evaluator.judging.episode import Episode
 from evaluator.judging.outcome import Outcome
+from evaluator.judging.scorecard import JUDGED, NO_REASON
 from evaluator.judging.unique import one_each
 from evaluator.policies.knowing import knowing
 from evaluator.rollout.kept import KeptRun, episodes_of_run, kept_runs
@@ -71,6 +73,12 @@ class Explainer:
         keys = {(one.key.scenario_id, one.key.seed) for one in own if one.counts is not None}
         self.twins: tuple[Counterfactual, ...] = tuple(self._twins(keys))
         """All twins that the failures can have, each once a failure."""
+
+    @property
+    def broken(self) -> dict[str, int]:
+        """Why episodes of the run or of its twins came out as neither success nor failure: they explain nothing."""
+        found = [one for one in self._episodes.values() if one.outcome not in JUDGED]
+        return dict(Counter(f"{one.outcome.value}: {one.reason or NO_REASON}" for one in found).most_common())
 
     @property
     def missing(self) -> dict[str, list[Counterfactual]]:

@@ -23,6 +23,10 @@ class Lazy(Mapping[str, Any]):
             self._known[name] = self._made[name]()
         return self._known[name]
 
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is a value, without making it."""
+        return name in self._known or name in self._made
+
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
         return iter(dict.fromkeys([*self._known, *self._made]))

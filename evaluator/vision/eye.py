@@ -46,6 +46,11 @@ class Eye:
         """Build it from a file of weights."""
         return cls(cell, subject, read_weights(path))
 
+    def at_once(self, images: Any) -> int:
+        """Return how many of some images it looks at together."""
+        on_cpu = not isinstance(images, torch.Tensor) or images.device.type == "cpu"
+        return 1 if on_cpu else GROUP
+
     def look(self, images: Any) -> list[Sighted]:
         """Find what can be taken.
 
@@ -70,7 +75,7 @@ class Eye:
         """Yield what the net says of groups of images, and how many images there are in each."""
         seen = images if isinstance(images, torch.Tensor) else torch.as_tensor(np.ascontiguousarray(as_numpy(images)))
         self._net.to(seen.device)
-        group = 1 if seen.device.type == "cpu" else GROUP
+        group = self.at_once(seen)
         for start in range(0, len(seen), group):
             some = seen[start : start + group]
             full = torch.cat([some, some[:1].expand(group - len(some), *some.shape[1:])])

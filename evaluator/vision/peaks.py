@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from torch.nn import functional
 
 from evaluator.vision.net import ANGLES, STRIDE, Maps
@@ -58,6 +59,20 @@ def peaks_of(maps: Maps, fingers: Fingers) -> list[Peaks]:
     Returns:
         One an image.
     """
+    rows = table_of(maps, fingers).cpu().numpy().astype(np.float64)
+    return [_peaks(rows[index][rows[index, :, 0] >= LEAST], fingers) for index in range(len(rows))]
+
+
+def table_of(maps: Maps, fingers: Fingers) -> Tensor:
+    """Gather what the maps say of the highest places of each image, on their device.
+
+    Args:
+        maps: Of n images.
+        fingers: What needs room beside a part.
+
+    Returns:
+        The rows that peaks are read from, surest first, shape [n, MOST or fewer, 11 + 2 ANGLES].
+    """
     spot = torch.sigmoid(maps.spot)
     best, part = spot.max(dim=1)
     count, height, width = best.shape
@@ -75,13 +90,11 @@ def peaks_of(maps: Maps, fingers: Fingers) -> list[Peaks]:
     spots = (torch.stack([column, row], dim=-1) + 0.5) * STRIDE
     missing = missing_room(maps.region.argmax(dim=1) > 0, spots, wide, fingers)
     numbers = [chance, part[image, row, column], row, column, wide, maps.height[image, row, column], *cross]
-    table = torch.cat([torch.stack([one.to(best.dtype) for one in numbers], dim=-1), angle, missing], dim=-1)
-    rows = table.cpu().numpy().astype(np.float64)
-    return [_peaks(rows[index][rows[index, :, 0] >= LEAST], fingers) for index in range(count)]
+    return torch.cat([torch.stack([one.to(best.dtype) for one in numbers], dim=-1), angle, missing], dim=-1)
 
 
 def _peaks(table: Array, fingers: Fingers) -> Peaks:
-    """Read the rows of `peaks_of`, shape [p, 11 + 2 ANGLES]."""
+    """Read some rows of `table_of`, shape [p, 11 + 2 ANGLES]."""
     middle, above, below, left, right = table[:, 6:11].T
     shift = np.column_stack([_vertex(left, middle, right), _vertex(above, middle, below)])
     closes, missing = table[:, 11 : 11 + ANGLES], table[:, 11 + ANGLES :]

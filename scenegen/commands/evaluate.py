@@ -146,6 +146,8 @@ def _explain(explainer: Explainer, runner: Runner, *, as_json: bool) -> None:
                 yield episode
 
         explainer.roll(roll_out)
+        for reason, count in explainer.broken.items():
+            progress.say(f"{count} episodes explain nothing, {reason}")
 
 
 def _print(run: Run, card: Scorecard, flips: Rate | None, *, as_json: bool) -> None:

@@ -121,6 +121,7 @@ def _print(found: RunReport) -> None:
             grids.retention_grid([*found.axes, *found.retention]),
             grids.confusion_grid(card.confusion, bins),
             grids.failures_grid(card),
+            grids.reasons_grid(card),
             *([grids.causes_grid(found.causes)] if card.categories else []),
             grids.worst_grid(found.worst),
             *(grids.measures_grid(card, name) for name in grids.DIMENSIONS),
