@@ -167,9 +167,9 @@ class Runner:
             stream = Stream(line, policy, setting.cell, setting.parts, latency=delay)
             watch.opened(line)
 
-            def ticked(busy: int) -> None:
-                watch.tick(busy)
-                self._ticked(busy)
+            def ticked(pace: Pace) -> None:
+                watch.tick(pace.worlds)
+                self._ticked(pace)
 
             with closing(line):
                 try:
