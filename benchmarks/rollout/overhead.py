@@ -23,6 +23,7 @@ from evaluator.policies.checked import Checked  # noqa: E402
 from evaluator.policies.latency import FixedLatency  # noqa: E402
 from evaluator.policies.noop import Noop  # noqa: E402
 from evaluator.policy import PolicySpec, as_numpy  # noqa: E402
+from evaluator.rollout.pace import Pace
 from evaluator.rollout.stream import Stream  # noqa: E402
 from scenegen.base import sample_base  # noqa: E402
 from scenegen.cell import Cell  # noqa: E402
@@ -101,7 +102,7 @@ class Loops:
         played = Stream(self.line, checked, self.cell, self.parts, latency=FixedLatency(0.0))
         times: list[float] = []
 
-        def ticked(busy: int) -> None:
+        def ticked(_: Pace) -> None:
             times.append(time.perf_counter())
             if len(times) > WARM_TICKS + ticks:
                 raise Enough
