@@ -23,7 +23,7 @@ from evaluator.policies.checked import Checked  # noqa: E402
 from evaluator.policies.latency import FixedLatency  # noqa: E402
 from evaluator.policies.noop import Noop  # noqa: E402
 from evaluator.policy import PolicySpec, as_numpy  # noqa: E402
-from evaluator.rollout.pace import Pace
+from evaluator.rollout.pace import Pace  # noqa: E402
 from evaluator.rollout.stream import Stream  # noqa: E402
 from scenegen.base import sample_base  # noqa: E402
 from scenegen.cell import Cell  # noqa: E402
