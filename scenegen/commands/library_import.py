@@ -21,6 +21,7 @@ from scenegen.axes.registry import AXES
 from scenegen.cell import Cell
 from scenegen.commands.counted import Counted
 from scenegen.commands.exits import EXIT_DONE, EXIT_FINDINGS
+from scenegen.commands.device import PROCESSOR
 from scenegen.commands.expand import expand
 from scenegen.commands.progress import progress_style
 from scenegen.commands.recipe import UsdFiles, Workshop
@@ -167,7 +168,7 @@ def _import_tasks(
             expand(
                 axis=[axis], n=count, levels=str(level), library=library, branch=branch, as_json=as_json,
                 design=DesignKind.ONE_AT_A_TIME, strength=2, per_base=20, placement="sequential", repair=False,
-                usd=UsdFiles.ALL, **options,
+                usd=UsdFiles.ALL, device=PROCESSOR, **options,
             )  # fmt: skip
         except typer.Exit as ended:
             short = short or ended.exit_code != EXIT_DONE
