@@ -20,8 +20,8 @@ from library.versioned import MARKER, VersionedLibrary
 from scenegen.axes.registry import AXES
 from scenegen.cell import Cell
 from scenegen.commands.counted import Counted
-from scenegen.commands.exits import EXIT_DONE, EXIT_FINDINGS
 from scenegen.commands.device import PROCESSOR
+from scenegen.commands.exits import EXIT_DONE, EXIT_FINDINGS
 from scenegen.commands.expand import expand
 from scenegen.commands.progress import progress_style
 from scenegen.commands.recipe import UsdFiles, Workshop
