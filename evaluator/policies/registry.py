@@ -10,7 +10,7 @@ from evaluator.policies.context import PolicyContext
 from evaluator.policies.form import PolicyForm
 from evaluator.policies.options import OPTION
 from evaluator.policy import Policy
-from scenegen.errors import InvalidOption
+from scenegen.errors import InvalidOption, MissingExtra
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class Kind:
     """How it is typed."""
     truth: str | None = None
     """Option with which it perceives the truth; empty where perception changes nothing, None where it cannot."""
+    extra: str | None = None
+    """What must be installed for it, where its module cannot be loaded without."""
 
 
 KINDS = {
@@ -31,7 +33,7 @@ KINDS = {
     "random": Kind("evaluator.policies.random_motion", "random", truth=""),
     "replay": Kind("evaluator.policies.replay", "replay:FILE", truth=""),
     "python": Kind("evaluator.policies.python", "python:MODULE:ATTRIBUTE"),
-    "vision": Kind("evaluator.policies.vision", "vision", truth="perception=truth"),
+    "vision": Kind("evaluator.policies.vision", "vision", truth="perception=truth", extra="vision"),
     "openpi": Kind("evaluator.policies.openpi", "openpi:ws://HOST:PORT?layout=droid"),
     "groot": Kind("evaluator.policies.groot", "groot:tcp://HOST:PORT"),
 }
@@ -55,4 +57,11 @@ def make_policy(text: str, context: PolicyContext) -> Policy:
         close = difflib.get_close_matches(form.kind, KINDS, n=1)
         hint = f" - did you mean {KINDS[close[0]].typed}?" if close else ""
         raise InvalidOption(OPTION, text, ", ".join(kind.typed for kind in KINDS.values()) + hint)
-    return importlib.import_module(KINDS[form.kind].module).build(form, context)
+    kind = KINDS[form.kind]
+    try:
+        module = importlib.import_module(kind.module)
+    except ModuleNotFoundError as error:
+        if kind.extra is None:
+            raise
+        raise MissingExtra(f"The policy {form.kind}", kind.extra) from error
+    return module.build(form, context)

@@ -1,6 +1,7 @@
 """The text of `--policy`: what is built from it, and the one sentence for each wrong form."""
 
 import json
+import subprocess
 import sys
 
 import numpy as np
@@ -216,3 +217,15 @@ def test_what_a_policy_gave_can_be_played_back(context, observe, tmp_path):
         np.testing.assert_array_equal(call, np.stack([chunk, chunk]))
     np.testing.assert_array_equal(calls[3][0], np.repeat(given[-1:, -1], policy.spec.horizon, axis=0))
     assert (replay.spec.rate_hz, replay.spec.execute) == (policy.spec.rate_hz, policy.spec.execute)
+
+
+def test_vision_without_its_extra_says_what_to_install():
+    script = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from evaluator.policies.registry import make_policy\n"
+        "from scenegen.errors import MissingExtra\n"
+        "try:\n    make_policy('vision', None)\n"
+        "except MissingExtra as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout == "The policy vision needs the extra 'vision' - run: pip install 'scenegen[vision]'\n"
