@@ -8,18 +8,22 @@ import numpy as np
 
 from evaluator.judging.job import Job
 from evaluator.judging.spans import Span, bridged, spans
-from evaluator.judging.stroke import Stroke
+from evaluator.judging.stroke import STROKE, Stroke
 from evaluator.judging.trace import Flags, Trace
 from scenegen.geometry import Array, quat_to_matrix
 
 LIFT_M = 0.01
 """How far an item must have risen from where it last lay to be lifted [m]: pushing and tilting raise it less."""
 FOLLOW_M_S = 0.1
-"""How fast a carried item may move in the tool's frame [m/s]; one that falls is faster after 10 ms."""
+"""How fast an item may move in the tool's frame to be lifted, or carried without a finger that touches it [m/s]; one
+that falls is faster after 10 ms.
+
+Between the fingers it may be faster: a bolt that is held by one end swings at 0.2 m/s.
+"""
 FLICKER_S = 0.1
 """Longest gap in touching that is no loss of contact [s]."""
-NEAR_RELEASE_S = 0.3
-"""How long before the end of a carry the gripper may have begun to open for it to be a release [s]."""
+SHUT = STROKE
+"""By how much the opening shrinks when fingers snap together behind what slips out of them, at least, as a share."""
 
 
 class Carry(NamedTuple):
@@ -37,7 +41,7 @@ def carries(trace: Trace, job: Job, still: Flags, moves: list[Stroke]) -> list[C
 
     An item is lifted once it has risen by `LIFT_M` from where it last lay still and moves with the tool, while a finger
     touches it or another item: two parts in one grip and a part that hangs on another are both carried. It stays so
-    while it moves with the tool and is touched or lifted.
+    while it moves with the tool and is touched or lifted, and while it is lifted and touched, however it swings.
 
     Args:
         trace: An episode, its items in the job's order.
@@ -52,17 +56,17 @@ def carries(trace: Trace, job: Job, still: Flags, moves: list[Stroke]) -> list[C
         touched[:, item] = bridged(touched[:, item], trace.time_s, gap_s=FLICKER_S)
     near = np.linalg.norm(local, axis=2) <= job.radii_m + gripper.finger_depth_m + gripper.opening_m
     lifted = trace.item_pose[..., 2] - _rest_height(trace, still) >= LIFT_M
-    follows = near & _slow(local, trace.time_s) & np.any(touched, axis=1, keepdims=True)
-    held = follows & (touched | lifted)
+    follows = _slow(local, trace.time_s) & np.any(touched, axis=1, keepdims=True)
+    held = near & ((touched & lifted) | (follows & (touched | lifted)))
     found: list[Carry] = []
     for item in range(len(trace.items)):
         for span in spans(held[:, item]):
-            begun = np.flatnonzero(lifted[span.start : span.end, item])
+            begun = np.flatnonzero((lifted & follows)[span.start : span.end, item])
             if not begun.size:
                 continue
             carry = Span(span.start + int(begun[0]), span.end)
             if _travels(trace.item_pose[carry.start : carry.end, item, :3]):
-                released = carry.end < trace.samples and _opens(carry.end, moves, trace.time_s)
+                released = carry.end < trace.samples and _lets_go(carry, moves, trace)
                 found.append(Carry(item, *carry, released))
     return sorted(found, key=lambda carry: (carry.start, carry.item))
 
@@ -90,11 +94,11 @@ def _travels(positions: Array) -> bool:
     return len(positions) > 0 and float(np.linalg.norm(positions - positions[0], axis=1).max()) >= LIFT_M
 
 
-def _opens(end: int, moves: list[Stroke], time_s: Array) -> bool:
-    """Tell whether the gripper opened about the end of a carry."""
-    return any(
-        not move.closes
-        and time_s[move.start] <= time_s[end] + FLICKER_S
-        and time_s[move.end] >= time_s[end] - NEAR_RELEASE_S
-        for move in moves
-    )
+def _lets_go(carry: Span, moves: list[Stroke], trace: Trace) -> bool:
+    """Tell whether the gripper opened during a carry or about its end, and did not close upon nothing after it."""
+    after = trace.time_s[carry.end] + FLICKER_S
+    begun = [move for move in moves if trace.time_s[move.start] <= after]
+    if not begun or begun[-1].closes or begun[-1].end < carry.start:
+        return False
+    later = min(int(np.searchsorted(trace.time_s, after)), trace.samples - 1)
+    return bool(trace.gripper_opening[later] > trace.gripper_opening[carry.end] - SHUT)

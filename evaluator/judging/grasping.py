@@ -49,11 +49,16 @@ def _approaches(seen: Observed, distance: Array) -> Iterator[Event]:
 
 
 def _closing(seen: Observed, stroke: Stroke, opens: int | None, distance: Array) -> Iterator[Event]:
-    """Say what one closing of the gripper got hold of."""
-    closed = slice(stroke.end, int(np.searchsorted(seen.trace.time_s, seen.trace.time_s[stroke.end] + FLICKER_S)) + 1)
+    """Say what one closing of the gripper got hold of.
+
+    Fingers creep on while a part turns between them: they had closed by the time at which they lifted something.
+    """
+    lifts = [carry.start for carry in seen.carries if stroke.start < carry.start <= stroke.end]
+    shut = min([stroke.end, *lifts])
+    closed = slice(shut, int(np.searchsorted(seen.trace.time_s, seen.trace.time_s[shut] + FLICKER_S)) + 1)
     touched = np.flatnonzero(np.any(seen.trace.finger_touch[closed], axis=0))
     names = tuple(seen.job.items[item] for item in touched.tolist())
-    when = seen.time(stroke.end)
+    when = seen.time(shut)
     if names:
         yield Event(kind=EventKind.GRASP, time_s=when, items=names)
     last = seen.trace.samples if opens is None else opens + 1

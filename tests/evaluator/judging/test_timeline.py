@@ -119,6 +119,49 @@ def test_a_part_that_falls_soon_after_the_gripper_opened_was_let_go(one, spot):
     assert kinds(one.events())[-2:] == ["release", "placed"]
 
 
+def swing(script, name, seconds=1.0, *, size_m=0.01, rate_hz=3.5):
+    """Let a part that is held by one end swing between the fingers, at up to 0.2 m/s."""
+    hangs = script.places[name].copy()
+
+    def change(share):
+        script.places[name] = hangs + np.array([size_m * np.sin(2 * np.pi * rate_hz * seconds * share), 0, 0])
+
+    return script._play(seconds, change)
+
+
+def test_a_part_that_swings_between_the_fingers_is_carried_on(one, spot):
+    swing(one.pick(BOLT).bring("bin_a"), BOLT).open().fall(BOLT, spot(BOLT, "bin_a")).wait(0.3)
+    assert kinds(one.events()) == NORMAL
+
+
+def test_a_swinging_part_that_the_fingers_snap_together_behind_has_slipped(one, spot):
+    """As it turned, it had pushed the fingers apart: they had not opened by themselves."""
+    swing(one.pick(BOLT).bring("bin_a"), BOLT)
+    one._play(0.3, lambda share: setattr(one, "opening", 0.2 + 0.03 * share))
+    one.wait(0.1).let_go(BOLT)
+    one.opening = 0.1
+    one.fall(BOLT, spot(BOLT, "bin_a")).wait(0.3)
+    assert kinds(one.events())[-3:] == ["slip", "placed", "recovery"]
+
+
+def test_a_part_that_leans_on_a_finger_after_it_was_let_go_is_released(one, spot):
+    """Its bin stands higher than the feed, and the fingers stay with it for half a second."""
+    one.pick(BOLT).bring("bin_a")
+    one._play(0.2, lambda share: setattr(one, "opening", 0.2 + 0.2 * share))
+    one.grip.clear()
+    one.fall(BOLT, (0.42, 0.235, 0.03)).wait(0.5).let_go(BOLT).move((0.42, 0.235, 0.2), 0.4)
+    events = kinds(one.events())
+    assert events[:5] == NORMAL[:5]
+    assert "slip" not in events
+
+
+def test_fingers_that_creep_on_had_grasped_what_they_lifted(one, spot):
+    one.pick(BOLT)
+    one._play(1.0, lambda share: setattr(one, "opening", 0.2 - 0.03 * share))
+    one.bring("bin_a").open().fall(BOLT, spot(BOLT, "bin_a")).wait(0.3)
+    assert kinds(one.events()) == NORMAL
+
+
 def test_a_part_that_slips_into_its_bin_is_placed_all_the_same(one, spot):
     one.pick(BOLT).bring("bin_a").let_go(BOLT).fall(BOLT, spot(BOLT, "bin_a")).wait(0.3)
     assert kinds(one.events())[-3:] == ["slip", "placed", "recovery"]
