@@ -11,7 +11,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from evaluator.judging.episode import Episode, EpisodeKey
 from evaluator.judging.job import Job
@@ -63,6 +63,8 @@ class Jury:
         self._done: deque[Episode] = deque()
         self._waiting: deque[_Case] = deque()
         self._pool: ProcessPoolExecutor | None = None
+        self._judges: Any = None
+        """Where each process takes its judge from, once there are any."""
 
     def __enter__(self) -> Self:
         """Start the processes; they take up work as soon as they are ready."""
@@ -70,9 +72,13 @@ class Jury:
             one_thread()
             # Threads and CUDA do not survive a fork.
             context = multiprocessing.get_context("spawn")
+            self._judges = context.Queue()
             self._pool = ProcessPoolExecutor(
-                self._processes, mp_context=context, initializer=_start, initargs=(self._judge,)
+                self._processes, mp_context=context, initializer=_start, initargs=(self._judges,)
             )
+            # Little is handed over at the start: that would block for ever if a process ended before it took it.
+            for _ in range(self._processes):
+                self._judges.put(self._judge)
         return self
 
     def __exit__(
@@ -81,6 +87,9 @@ class Jury:
         """End the processes."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
+        if self._judges is not None:
+            self._judges.cancel_join_thread()
+            self._judges.close()
 
     def add(self, finished: Finished, key: EpisodeKey) -> None:
         """Hand over an episode; waits where too many wait already."""
@@ -119,11 +128,11 @@ def judges(worlds: int) -> int:
     return 0 if worlds < 8 else max(1, min((os.cpu_count() or 1) - 1, worlds // 8))
 
 
-def _start(judge: Judge) -> None:
+def _start(taken_from: Any) -> None:
     end_with_parent()
     # Who interrupts the command interrupts its parent, which ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _judges[:] = [judge]
+    _judges[:] = [taken_from.get()]
 
 
 def _judged(finished: Finished, key: EpisodeKey) -> Episode:

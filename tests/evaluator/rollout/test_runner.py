@@ -1,6 +1,7 @@
 """Rollouts are kept whatever happens: no memory, a simulator that hangs, judges and commands that are killed."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -28,6 +29,8 @@ from scenegen.errors import OutOfMemory
 
 ROOT = Path(__file__).parents[3]
 CUDA = "CUDA out of memory. Tried to allocate 2.00 GiB."
+PIPE_BYTES = 65536
+"""What a pipe holds that nobody reads."""
 WARP = "Failed to allocate 1234 bytes on device 'cuda:0'"
 
 
@@ -162,6 +165,36 @@ def test_judges_that_are_killed_lose_nothing(scenes, play, small, catalogue):
         rest = list(jury.judged(wait=True))
     ids = [one.key.scenario_id for one in (*first, *rest)]
     assert ids == [one.scenario.id for one in found]
+
+
+DIES = """
+import multiprocessing.resource_tracker, multiprocessing.spawn, pickle, sys
+from evaluator.judging.episode import EpisodeKey
+from evaluator.rollout.jury import Jury
+
+if __name__ == "__main__":
+    finished, judge = pickle.load(open(sys.argv[1], "rb"))
+    multiprocessing.resource_tracker.ensure_running()
+    multiprocessing.spawn.set_executable("/bin/false")
+    with Jury(judge, processes=2) as jury:
+        for _ in range(3):
+            jury.add(finished, EpisodeKey(run_id="tests", scenario_id=finished.scenario.id, seed=0))
+        print(len(list(jury.judged(wait=True))))
+"""
+
+
+def test_judges_that_die_before_they_begin_keep_nobody_waiting(scenes, play, small, catalogue, tmp_path):
+    """What a judge knows is more than a pipe holds, and nobody empties the pipe."""
+    (finished,) = play("noop", scenes[:1]).values()
+    judge = Judge(small, catalogue)
+    assert len(pickle.dumps(judge)) > PIPE_BYTES
+    (tmp_path / "case.pickle").write_bytes(pickle.dumps((finished, judge)))
+    (tmp_path / "dies.py").write_text(DIES)
+    done = subprocess.run(
+        [sys.executable, "dies.py", "case.pickle"], env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.stdout, done.returncode) == ("3\n", 0), done.stderr
 
 
 HANGS = """
