@@ -9,7 +9,7 @@ from scenegen.geometry import Array, look_at
 from scenegen.imaging.pinhole import project
 from scenegen.imaging.ray_shape import container_boxes
 from scenegen.nominal import nominal_fixtures
-from scenegen.robot import Arm
+from scenegen.robot import Arm, Robot
 from scenegen.scenario import Camera
 
 SIZE_PX = (640, 480)
@@ -23,7 +23,7 @@ _FILLED = 0.94
 
 
 def presentation(cell: Cell) -> Camera:
-    """Return a camera that just holds feed, bins, the robot's base and its tool at the start.
+    """Return a camera that just holds feed, bins, the robot's base and its whole hand at the start.
 
     Args:
         cell: The cell.
@@ -50,10 +50,18 @@ def presentation(cell: Cell) -> Camera:
 
 
 def _points(cell: Cell) -> Array:
-    """Corners of feed and bins, the base, and the tool at its start, world frame, shape [n, 3]."""
+    """Corners of feed and bins, the base, and of a box about the hand at its start, world frame, shape [n, 3]."""
     corners = [
         fixture.pose_to_world.apply(container_boxes(cell.containers[fixture.name])).reshape(-1, 3)
         for fixture in nominal_fixtures(cell)
     ]
-    tool, _ = Arm(cell.robot).tcp([cell.robot.start_joints_rad])
-    return np.concatenate([*corners, cell.robot.pose_base_to_world.position[None], tool])
+    return np.concatenate([*corners, cell.robot.pose_base_to_world.position[None], _hand(cell.robot)])
+
+
+def _hand(robot: Robot) -> Array:
+    """Corners of a box from the flange to the finger tips, as wide as the open gripper, world frame, shape [8, 3]."""
+    gripper, (x, y, tool) = robot.gripper, robot.pose_tcp_to_flange.position.tolist()
+    side = gripper.opening_m / 2 + gripper.finger_thickness_m
+    sides = [[x + along, y + across] for along in (-side, side) for across in (-side, side)]
+    corners = [[*one, height] for one in sides for height in (0.0, tool + gripper.tip_beyond_tcp_m)]
+    return Arm(robot).pose_flange_to_world(robot.start_joints_rad).apply(np.array(corners))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from evaluator.rollout.film import CAPTION_PX, RATE_HZ, FilmMaker
+from evaluator.rollout.films import Films
 from scenegen.imaging.presentation import SIZE_PX
 
 WIDTH, HEIGHT = SIZE_PX
@@ -81,3 +82,20 @@ def test_pictures_follow_the_episode_up_to_where_numbers_end(small, catalogue, f
     assert all(frame.shape == (HEIGHT + CAPTION_PX, WIDTH, 3) for frame in frames)
     assert (frames[0][:HEIGHT] != frames[-1][:HEIGHT]).any()
     assert len(list(maker.frames(finished.scenario, spoiled(finished, 5)))) == 2
+
+
+def test_a_film_of_an_episode_shows_it(video, small, catalogue, finished, tmp_path):
+    """Nothing stands in: another process draws the episode and encodes it, and what it wrote is opened again."""
+    maker = FilmMaker(small, catalogue)
+    with Films(maker, tmp_path, 1) as films:
+        films.add(finished)
+    assert films.left_out == {}
+    facts, found = decoded(films.written[0])
+    assert facts == ("h264", "yuv420p", RATE_HZ)
+    drawn = list(maker.frames(finished.scenario, finished.recorded))
+    assert len(found) == len(drawn) == round(SECONDS * RATE_HZ) + 1
+    for ours, theirs in zip(found, drawn, strict=True):
+        assert ours.shape == theirs.shape
+        assert np.abs(ours.astype(int) - theirs).mean() < 6
+        assert ours[:HEIGHT].std() > 20, "table, bins and robot differ"
+        assert ours[HEIGHT:].max() > 150, "the caption can be read"
