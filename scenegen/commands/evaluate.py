@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import typer
@@ -27,8 +27,10 @@ from library.certificate import certified
 from library.commit import MAIN
 from library.layers import Layers
 from library.row import Row
+from library.snapshot import Snapshot
 from scenegen.commands.episode_progress import EpisodeProgress
 from scenegen.commands.exits import EXIT_FINDINGS
+from scenegen.commands.library_list import varies
 from scenegen.commands.opened import LIBRARY, VERSION, open_version
 from scenegen.commands.printed import print_score
 from scenegen.commands.progress import progress_style
@@ -48,6 +50,7 @@ def evaluate(
         ..., help="oracle, vision, noop, random, python:MODULE:ATTR, openpi:ws://…, groot:tcp://…"
     ),
     n: int = typer.Option(0, min=0, help="Most scenes; 0 takes all."),
+    axis: list[str] = typer.Option([], help="Only scenes that vary this axis, and their twins; repeat it for several."),
     where: str = typer.Option("", help="A condition in SQL, for example \"axis = 'lighting' AND level >= 3\"."),
     simulator: Simulator = typer.Option(
         Simulator.NEWTON.value, help="newton (Isaac Lab), or kinematic: no physics, a dry run in seconds."
@@ -68,8 +71,10 @@ def evaluate(
     Episodes are committed to the library as they end. Exit code 1 if so many are missing that the run shows nothing.
     """
     store, snapshot = open_version(library, version)
-    chosen = list(snapshot.rows(where=where or None))
+    chosen = scenes(snapshot, where=where, axes=axis)
     if not chosen or snapshot.commit is None:
+        if axis:
+            raise InvalidOption("--axis", ", ".join(axis), "axes of which the version holds scenes")
         raise InvalidOption("--where", where, "a condition that some scenes of the version meet")
     run = Run.here(
         policy=policy,
@@ -112,6 +117,28 @@ def evaluate(
     _print(run, card, flips, as_json=as_json)
     if card.refusal:
         raise typer.Exit(EXIT_FINDINGS)
+
+
+def scenes(snapshot: Snapshot, *, where: str, axes: Sequence[str]) -> list[Row]:
+    """Choose scenes of a version, in the order in which they were kept.
+
+    Args:
+        snapshot: The version.
+        where: A condition in SQL; empty for none.
+        axes: Scenes vary one of these, alone or with others, or are the unperturbed twin of one that does; empty for
+            all scenes.
+
+    Raises:
+        UnknownName: There is no such axis.
+        LibraryError: The condition cannot be read.
+    """
+    if not axes:
+        return list(snapshot.rows(where=where or None))
+    varied = " OR ".join(str(varies(axis)) for axis in axes)
+    asked = f"({varied}) AND ({where})" if where else varied
+    found = list(snapshot.rows(where=f"({asked}) OR kind = 'base'"))
+    twins = {row.provenance.base_id for row in found if row.provenance.axes}
+    return [row for row in found if row.provenance.axes or row.scenario_id in twins]
 
 
 def one_cell(rows: list[Row], *, name: str) -> Row:

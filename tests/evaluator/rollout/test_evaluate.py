@@ -74,6 +74,21 @@ def test_some_scenes_first_and_the_others_later_are_one_run(library, undisturbed
     assert kept(library) == undisturbed
 
 
+def test_an_axis_brings_its_scenes_and_their_twins(library, undisturbed):
+    """Without twins nothing could be retained."""
+    levels = {
+        row.scenario_id: [one.level for one in row.provenance.axes]
+        for row in VersionedLibrary.open(library).at().rows()
+    }
+    most = max(level for found in levels.values() for level in found)
+    assert card(library, "--axis", "lighting", "--where", f"level = {most}")["episodes"] < SCENES
+    assert {tuple(levels[scene]) for scene, _ in kept(library)} == {(), (most,)}
+    assert card(library, "--axis", "lighting", "--axis", "glare")["episodes"] == SCENES
+    assert kept(library) == undisturbed
+    done = CliRunner().invoke(app, ["evaluate", str(library), *DRY, "--axis", "glare"])
+    assert str(done.exception) == "--axis glare - accepted: axes of which the version holds scenes"
+
+
 def test_a_run_that_is_killed_goes_on_where_it_was(library, undisturbed):
     command = [sys.executable, "-c", AT_ONCE, "evaluate", str(library), *DRY, "--num-envs", "1"]
     running = subprocess.Popen(
