@@ -125,6 +125,11 @@ class Films:
                 self._studio.end(self._reels[0].path if self._reels else None)
                 self._studio = None
 
+    @property
+    def waiting(self) -> int:
+        """How many videos are still to be written, as far as it was looked."""
+        return len(self._reels)
+
     def add(self, finished: Finished) -> None:
         """Hand over an episode that ended; those beyond the count are left out. Does not wait."""
         if self._left <= 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from types import TracebackType
 
 import typer
 from rich.progress import TextColumn
@@ -25,6 +26,16 @@ class EpisodeProgress(Counted):
         self._good, self._simulated_s = 0, 0.0
         self._pace = Pace(0, 0.0, 0.0, 0.0)
         self._begun: float | None = None
+        self._shown = done
+        """How many episodes the last line spoke of."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove the bar, or print the last line."""
+        super().__exit__(kind, error, trace)
+        if self._bar is None and self.done > self._shown:
+            self._show()
 
     def say(self, sentence: str) -> None:
         """Tell a sentence."""
@@ -48,7 +59,7 @@ class EpisodeProgress(Counted):
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=self.done, rate=self._rates())
             return
-        self._last_line = time.monotonic()
+        self._last_line, self._shown = time.monotonic(), self.done
         if self._style == "json":
             facts = {"event": "progress", "done": self.done, "total": self._wanted, "success": self._good}
             facts |= {"worlds": self._pace.worlds, "simulated_s_per_s": round(self._rate(self._simulated_s), 3)}

@@ -61,7 +61,7 @@ def evaluate(
     repeats: int = typer.Option(1, min=1, help="How often each scene is rolled out; the first counts."),
     solvable: bool = typer.Option(False, "--certified", help="Only scenes that the oracle sorted in this simulator."),
     explain: bool = typer.Option(False, help="Roll failed scenes out again with one thing changed, to tell causes."),
-    videos: int = typer.Option(0, min=0, help="Film the first episodes: so many, about a minute each."),
+    videos: int = typer.Option(0, min=0, help="Film the first episodes: so many, a minute or more each."),
     seed: int = typer.Option(0, help="For policies that draw numbers, and for latencies."),
     branch: str = typer.Option(MAIN, help="Branch that the episodes are committed to."),
     as_json: bool = typer.Option(False, "--json", help="Progress and scorecard as JSON."),
@@ -72,10 +72,7 @@ def evaluate(
     """
     store, snapshot = open_version(library, version)
     chosen = scenes(snapshot, where=where, axes=axis)
-    if not chosen or snapshot.commit is None:
-        if axis:
-            raise InvalidOption("--axis", ", ".join(axis), "axes of which the version holds scenes")
-        raise InvalidOption("--where", where, "a condition that some scenes of the version meet")
+    assert snapshot.commit is not None, "a version with scenes is a commit"
     run = Run.here(
         policy=policy,
         version=scene_set(store, snapshot.commit).content_id,
@@ -96,13 +93,16 @@ def evaluate(
     tasks = [(row, key) for row in chosen for key in attempts.missing(row.scenario_id)]
     total = len(chosen) * repeats
     films = Films(FilmMaker(cell, parts, robot), Path("videos", run.content_id[:SHORT]), videos)
-    with films, EpisodeProgress(total, done=total - len(tasks), style=progress_style(as_json)) as progress:
-        if tasks and simulator.opening:
-            progress.say(simulator.opening)
-        runner = Runner(store, branch=branch, setting=setting, say=progress.say, ticked=progress.tick, films=films)
-        for episode in runner.roll(run, loaded(snapshot, tasks), len(tasks)):
-            attempts.add(episode)
-            progress.ended(episode)
+    with films:
+        with EpisodeProgress(total, done=total - len(tasks), style=progress_style(as_json)) as progress:
+            if tasks and simulator.opening:
+                progress.say(simulator.opening)
+            runner = Runner(store, branch=branch, setting=setting, say=progress.say, ticked=progress.tick, films=films)
+            for episode in runner.roll(run, loaded(snapshot, tasks), len(tasks)):
+                attempts.add(episode)
+                progress.ended(episode)
+        if films.waiting:
+            typer.echo(f"all episodes are kept; videos left to draw: {films.waiting}, a minute or more each", err=True)
     for path in films.written:
         typer.echo(f"video: {path}", err=True)
     for path, reason in films.left_out.items():
@@ -131,13 +131,19 @@ def scenes(snapshot: Snapshot, *, where: str, axes: Sequence[str]) -> list[Row]:
     Raises:
         UnknownName: There is no such axis.
         LibraryError: The condition cannot be read.
+        InvalidOption: There is no such scene.
     """
     if not axes:
-        return list(snapshot.rows(where=where or None))
+        if not (found := list(snapshot.rows(where=where or None))):
+            raise InvalidOption("--where", where, "a condition that some scenes of the version meet")
+        return found
     varied = " OR ".join(str(varies(axis)) for axis in axes)
     asked = f"({varied}) AND ({where})" if where else varied
     found = list(snapshot.rows(where=f"({asked}) OR kind = 'base'"))
     twins = {row.provenance.base_id for row in found if row.provenance.axes}
+    if not twins:
+        both = " ".join([", ".join(axes), *([f"with --where {where}"] if where else [])])
+        raise InvalidOption("--axis", both, "axes of which the version holds scenes")
     return [row for row in found if row.provenance.axes or row.scenario_id in twins]
 
 

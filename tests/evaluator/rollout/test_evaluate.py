@@ -67,6 +67,11 @@ def test_a_second_run_rolls_nothing_out_and_says_the_same(library, undisturbed):
     assert kept(library) == undisturbed
 
 
+def test_the_last_line_of_progress_speaks_of_all_episodes(library):
+    said = CliRunner().invoke(app, ["evaluate", str(library), *DRY]).stderr.splitlines()
+    assert said[-1].startswith(f"{SCENES}/{SCENES} episodes, 100% success, ")
+
+
 def test_some_scenes_first_and_the_others_later_are_one_run(library, undisturbed):
     card(library, "--n", "2", "--num-envs", "1")
     assert len(kept(library)) == 2
@@ -85,8 +90,15 @@ def test_an_axis_brings_its_scenes_and_their_twins(library, undisturbed):
     assert {tuple(levels[scene]) for scene, _ in kept(library)} == {(), (most,)}
     assert card(library, "--axis", "lighting", "--axis", "glare")["episodes"] == SCENES
     assert kept(library) == undisturbed
-    done = CliRunner().invoke(app, ["evaluate", str(library), *DRY, "--axis", "glare"])
-    assert str(done.exception) == "--axis glare - accepted: axes of which the version holds scenes"
+    for refused, said in {
+        ("--axis", "glare"): "--axis glare - accepted: axes of which the version holds scenes",
+        ("--axis", "lighting", "--where", "level = 3"): (
+            "--axis lighting with --where level = 3 - accepted: axes of which the version holds scenes"
+        ),
+        ("--where", "level = 3"): "--where level = 3 - accepted: a condition that some scenes of the version meet",
+    }.items():
+        done = CliRunner().invoke(app, ["evaluate", str(library), *DRY, *refused])
+        assert str(done.exception) == said
 
 
 def test_a_run_that_is_killed_goes_on_where_it_was(library, undisturbed):

@@ -109,6 +109,7 @@ def test_a_run_ends_whole_although_its_film_was_stopped(library, tmp_path):
         env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    assert "all episodes are kept; videos left to draw: 1, a minute or more each\n" in done.stderr
     (said,) = [line for line in done.stderr.splitlines() if line.startswith("video")]
     assert said.startswith("video left out: videos/")
     assert said.endswith(": its process drew no picture for 3 s")
