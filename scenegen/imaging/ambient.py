@@ -69,9 +69,23 @@ def open_shares(gbuffer: GBuffer, *, xp: Any, pixels: Any = None) -> Any:
     hidden = xp.zeros_like(normal[0])
     for beside in around.neighbours():
         dx, dy, dz = (there - here for there, here in zip(beside, around.center, strict=True))
-        square = dx * dx + dy * dy + dz * dz + 1e-12
-        rise = xp.clip((dx * normal[0] + dy * normal[1] + dz * normal[2]) / xp.sqrt(square) - _STEEP, 0.0, None)
-        hidden = hidden + xp.sum(rise * rise / (1 + square * (1 / _REACH_M**2)), axis=0)
+        square = dx * dx
+        square += dy * dy
+        square += dz * dz
+        square += 1e-12
+        dx *= normal[0]
+        dy *= normal[1]
+        dz *= normal[2]
+        dx += dy
+        dx += dz
+        dx /= xp.sqrt(square)
+        dx -= _STEEP
+        rise = xp.clip(dx, 0.0, None)
+        rise *= rise
+        square *= 1 / _REACH_M**2
+        square += 1
+        rise /= square
+        hidden = hidden + xp.sum(rise, axis=0)
     # Neighbours at several distances share a direction: the horizon there is higher than their mean.
     open_share = xp.clip(1 - hidden * (1.6 / len(_TAPS)), 0.1, 1.0)
     return open_share.reshape((gbuffer.depth.shape[0], -1))
