@@ -69,7 +69,8 @@ class _Picture:
         pixels = np.concatenate([one.pixels for one in met])
         depth, faces, u, v = (np.concatenate(parts) for parts in list(zip(*(m.hits for m in met), strict=True))[1:])
         nearest = self.depth.copy()
-        np.minimum.at(nearest, pixels, depth)
+        for one in met:
+            nearest[one.pixels] = np.minimum(nearest[one.pixels], one.hits.distances)
         seen = np.flatnonzero(depth == nearest[pixels])
         owner = np.repeat(np.arange(len(met)), [len(one.pixels) for one in met])[seen]
         found = _Surface(bodies, owner, faces[seen], u[seen], v[seen])
