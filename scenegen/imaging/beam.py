@@ -58,9 +58,7 @@ def _bounds(beams: Sequence[Beam]) -> list[int]:
 
 def _scales(beams: Sequence[Beam]) -> NDArray[np.float32]:
     """How large a metre of its shape is to each ray, shape [n]."""
-    return np.repeat(
-        np.array([beam.shape.scale for beam in beams], np.float32), [len(beam.rays) for beam in beams]
-    )
+    return np.repeat(np.array([beam.shape.scale for beam in beams], np.float32), [len(beam.rays) for beam in beams])
 
 
 def _cast(beams: Sequence[Beam], bounds: Sequence[int], query: Literal["DISTANCE", "INTERSECT"]) -> list[Any]:

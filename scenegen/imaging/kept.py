@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-
 _MISSING: Any = object()
 """Stands for what is not kept."""
 

@@ -167,10 +167,10 @@ class Viewer:
         pose = next((f.pose_to_world for f in layout.fixtures if f.name == "feed"), self._cell.feed.pose_to_world)
         return FeedRegion.of(self._cell.feed, pose)
 
-    def depths(self, view: View, bodies: Sequence[Body]) -> list[Array]:
+    def depths(self, view: View, bodies: Sequence[Body]) -> Sequence[NDArray[np.floating]]:
         """Depths [m] of bodies in their windows, infinite where they are not met, shape [h, w]; each kept."""
 
-        def meet(new: list[int]) -> list[Array]:
+        def meet(new: list[int]) -> list[NDArray[np.float32]]:
             chosen = [bodies[index] for index in new]
             rays = window_rays(view.camera, [body.window for body in chosen])
             beams = [body.beam(one.reshape(-1, 3)) for body, one in zip(chosen, rays, strict=True)]
