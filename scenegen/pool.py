@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import multiprocessing.connection
+import multiprocessing.forkserver
 import os
 import pickle
 import signal
@@ -73,7 +74,7 @@ def run_ordered(
     one_thread()
     context, recipe = multiprocessing.get_context("forkserver" if forks else "spawn"), pickle.dumps(make_worker)
     if forks:
-        context.set_forkserver_preload(["__main__", make_worker.__module__])  # imported once, not once a process
+        begin_imports(make_worker.__module__)
     with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(recipe,)) as pool:
         pending: deque[tuple[list[int], Future[list[Any]]]] = deque()
         done = False
@@ -93,6 +94,17 @@ def run_ordered(
             if not done:  # interrupted, failed, or no longer wanted
                 for process in multiprocessing.active_children():
                     process.terminate()
+
+
+def begin_imports(module: str) -> None:
+    """Let what processes fork from import all that they need, once, while this process goes on.
+
+    Args:
+        module: Where the workers' maker is defined.
+    """
+    one_thread()
+    multiprocessing.get_context("forkserver").set_forkserver_preload(["__main__", module])
+    multiprocessing.forkserver.ensure_running()
 
 
 def one_thread() -> None:

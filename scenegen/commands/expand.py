@@ -23,11 +23,11 @@ from scenegen.commands.device import DEVICE, settle_engine
 from scenegen.commands.exits import EXIT_FINDINGS
 from scenegen.commands.options import parse_levels
 from scenegen.commands.progress import SceneProgress, progress_style
-from scenegen.commands.recipe import Recipe, UsdFiles, check_plan, inventory_parts
+from scenegen.commands.recipe import CHUNK, Recipe, UsdFiles, check_plan, inventory_parts
 from scenegen.design import DesignKind
 from scenegen.errors import InvalidOption, InvalidRecord
 from scenegen.expand import Expansion
-from scenegen.pool import Demand, run_ordered
+from scenegen.pool import Demand, begin_imports, run_ordered
 from scenegen.verdict import Finding
 from validators.cell_check import check_cell
 
@@ -71,6 +71,9 @@ def expand(
     names = tuple(dict.fromkeys(axis_named(name).name for name in axis))
     chosen = parse_levels(levels)
     engine = settle_engine(device)
+    processes = processes or (os.cpu_count() or 1 if engine is None else 1)
+    if processes > 1 and n > CHUNK:
+        begin_imports(Recipe.__module__)
     specification = load_cell(cell)
     catalogue = inventory_parts(specification, parts)
     _require_sound(cell, check_cell(specification, catalogue, AXES))
@@ -94,7 +97,6 @@ def expand(
         for record in (plan, expansion):
             files |= store.record(record)
         intake = Intake(store, journal, expansion_id=expansion.content_id, branch=branch, files=files)
-        processes = processes or (os.cpu_count() or 1 if engine is None else 1)
         _run(intake, recipe, n, processes=processes, as_json=as_json)
     if intake.tally.kept < n:
         raise typer.Exit(EXIT_FINDINGS)
@@ -110,7 +112,7 @@ def _run(intake: Intake, recipe: Recipe, n: int, *, processes: int, as_json: boo
     tally = intake.tally
     before, pending, written = tally.kept, [], time.monotonic()
     demand = Demand(wanted=n - tally.kept, end=3 * n + 100, skip=frozenset(tally.indices))
-    processes = max(1, min(processes, -(-demand.wanted // recipe.chunk)))
+    processes = max(1, min(processes, -(-demand.wanted // max(recipe.chunk, CHUNK))))
     made = run_ordered(recipe, demand, processes=processes, chunk=recipe.chunk)
     with SceneProgress(n, done=before, style=progress_style(as_json)) as progress, closing(made):
         try:

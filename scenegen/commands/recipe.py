@@ -32,6 +32,8 @@ from validators.usd_stage import usd_stage_check
 
 CHUNK = 20
 """Indices that one process works on at a time: the variants of one base."""
+CHUNK_APART = 4
+"""The same where each scene has a base of its own: no process has long to wait for another one in the end."""
 CHUNK_TOGETHER = 512
 """The same where the checks of many scenes run side by side on a GPU."""
 
@@ -142,4 +144,6 @@ class Recipe:
     @property
     def chunk(self) -> int:
         """Most indices that a worker should be given at once."""
-        return CHUNK if self.device == PROCESSOR else CHUNK_TOGETHER
+        if self.device != PROCESSOR:
+            return CHUNK_TOGETHER
+        return CHUNK if any(AXES[name].keeps_layout for name in self.expansion.axes) else CHUNK_APART

@@ -7,6 +7,7 @@ from typing import Any
 
 from scenegen.imaging.gbuffer import GBuffer
 from scenegen.imaging.quad_light import cut_cosine
+from scenegen.imaging.vectors import on_processor
 
 CEILING_SINE = 0.70710678
 """Sine of the elevation above which the surroundings are ceiling: 45 degrees."""
@@ -19,6 +20,7 @@ catch contacts."""
 _HEIGHT_PX = 224
 """Height of the images for which the neighbours were chosen [px]; in larger ones they are as far apart in the scene."""
 _AROUND = tuple((sign * x, sign * y) for x, y in _TAPS for sign in (1, -1))
+_FARTHEST = max(max(abs(x), abs(y)) for x, y in _TAPS)
 _REACH_M = 0.03
 """Neighbours farther away count less and less [m]: about the height of a part or of a bin's wall."""
 _STEEP = 0.08
@@ -69,9 +71,23 @@ def open_shares(gbuffer: GBuffer, *, xp: Any, pixels: Any = None) -> Any:
     hidden = xp.zeros_like(normal[0])
     for beside in around.neighbours():
         dx, dy, dz = (there - here for there, here in zip(beside, around.center, strict=True))
-        square = dx * dx + dy * dy + dz * dz + 1e-12
-        rise = xp.clip((dx * normal[0] + dy * normal[1] + dz * normal[2]) / xp.sqrt(square) - _STEEP, 0.0, None)
-        hidden = hidden + xp.sum(rise * rise / (1 + square * (1 / _REACH_M**2)), axis=0)
+        square = dx * dx
+        square += dy * dy
+        square += dz * dz
+        square += 1e-12
+        dx *= normal[0]
+        dy *= normal[1]
+        dz *= normal[2]
+        dx += dy
+        dx += dz
+        dx /= xp.sqrt(square)
+        dx -= _STEEP
+        rise = xp.clip(dx, 0.0, None)
+        rise *= rise
+        square *= 1 / _REACH_M**2
+        square += 1
+        rise /= square
+        hidden = hidden + xp.sum(rise, axis=0)
     # Neighbours at several distances share a direction: the horizon there is higher than their mean.
     open_share = xp.clip(1 - hidden * (1.6 / len(_TAPS)), 0.1, 1.0)
     return open_share.reshape((gbuffer.depth.shape[0], -1))
@@ -87,7 +103,7 @@ class _Whole:
 
     def __init__(self, gbuffer: GBuffer, xp: Any) -> None:
         self._step = _step(gbuffer)
-        self._margin = self._step * max(max(abs(x), abs(y)) for x, y in _TAPS)
+        self._margin = self._step * _FARTHEST
         self._padded = [_padded(gbuffer.plane(values), self._margin, xp) for values in gbuffer.position]
         self._size = gbuffer.height_px, gbuffer.width_px
         self.center = [gbuffer.plane(values) for values in gbuffer.position]
@@ -107,6 +123,7 @@ class _Chosen:
 
     def __init__(self, gbuffer: GBuffer, pixels: Any, xp: Any) -> None:
         self._planes, self._xp, self._step = gbuffer.position, xp, _step(gbuffer)
+        self._margin = self._step * _FARTHEST
         self._last = gbuffer.height_px - 1, gbuffer.width_px - 1
         self._row, self._column = pixels // gbuffer.width_px, pixels % gbuffer.width_px
         self.center = [plane[:, pixels] for plane in gbuffer.position]
@@ -117,9 +134,17 @@ class _Chosen:
         xp = self._xp
         steps = [[self._step * one for one in side] for side in zip(*_AROUND, strict=True)]
         x, y = (xp.asarray(side, device=self._row.device).reshape((-1, 1)) for side in steps)
-        row, column = xp.clip(self._row + y, 0, self._last[0]), xp.clip(self._column + x, 0, self._last[1])
-        places = row * (self._last[1] + 1) + column
+        if on_processor(xp) and self._is_within(self._margin):
+            places = self._row * (self._last[1] + 1) + self._column + (y * (self._last[1] + 1) + x)
+        else:
+            row, column = xp.clip(self._row + y, 0, self._last[0]), xp.clip(self._column + x, 0, self._last[1])
+            places = row * (self._last[1] + 1) + column
         yield [xp.moveaxis(plane[:, places], 0, 1) for plane in self._planes]
+
+    def _is_within(self, margin: int) -> bool:
+        """Tell whether all pixels lie so far from the border."""
+        sides = zip((self._row, self._column), self._last, strict=True)
+        return all(len(one) and one.min() >= margin and one.max() <= last - margin for one, last in sides)
 
 
 def mirror_open(open_share: Any, n_view: Any, alpha: Any, xp: Any) -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from scenegen.cell import Cell
 from scenegen.geometry import Array
+from scenegen.imaging.beam import beam_hits
 from scenegen.imaging.gbuffer import NOTHING, GBuffer, Vector, groove_depth
 from scenegen.imaging.kept import Kept
 from scenegen.imaging.ray_shape import Hits
@@ -68,7 +69,8 @@ class _Picture:
         pixels = np.concatenate([one.pixels for one in met])
         depth, faces, u, v = (np.concatenate(parts) for parts in list(zip(*(m.hits for m in met), strict=True))[1:])
         nearest = self.depth.copy()
-        np.minimum.at(nearest, pixels, depth)
+        for one in met:
+            nearest[one.pixels] = np.minimum(nearest[one.pixels], one.hits.distances)
         seen = np.flatnonzero(depth == nearest[pixels])
         owner = np.repeat(np.arange(len(met)), [len(one.pixels) for one in met])[seen]
         found = _Surface(bodies, owner, faces[seen], u[seen], v[seen])
@@ -160,7 +162,7 @@ class GBufferCaster:
         """
         view = self._viewer.view(scenario, camera, posture)
         backdrop, behind = self._backdrops.get(view.backdrop_key, lambda: self._backdrop(view))
-        items, links = ([self._met(view, body) for body in bodies] for bodies in (view.items, view.links))
+        items, links = (self._met(view, bodies) for bodies in (view.items, view.links))
         seen = backdrop.behind(view.links, links, view, grooved=False).behind(view.items, items, view, grooved=True)
         return GBuffer(
             names=(*view.bodies, "table"),
@@ -175,9 +177,9 @@ class GBufferCaster:
             self_open=seen.self_open[None],
         )
 
-    def _met(self, view: View, body: Body) -> _Met:
-        key = (view.camera.content_id, body.kind, body.pose_to_world)
-        return self._bodies.get(key, lambda: _meet(view, body))
+    def _met(self, view: View, bodies: Sequence[Body]) -> list[_Met]:
+        keys = [(view.camera.content_id, body.place) for body in bodies]
+        return self._bodies.each(keys, lambda new: _meet(view, [bodies[index] for index in new]))
 
     def _backdrop(self, view: View) -> tuple[_Picture, list[int]]:
         """See table and fixtures, and say how many pixels each would cover alone, the table last."""
@@ -196,17 +198,18 @@ class GBufferCaster:
             position=np.add(eye, rays * reach, dtype=np.float32),
             self_open=np.ones(len(depth), np.float32),
         )
-        met = [_meet(view, body) for body in view.fixtures]
+        met = _meet(view, view.fixtures)
         return table.behind(view.fixtures, met, view, grooved=False), [
             *(len(one.pixels) for one in met),
             int(on_table.sum()),
         ]
 
 
-def _meet(view: View, body: Body) -> _Met:
-    """Let the rays of its window meet a body."""
-    hits = body.hits(view.rays[body.window].reshape(-1, 3))
-    return _Met(view.places[body.window].reshape(-1)[hits.rays], hits)
+def _meet(view: View, bodies: Sequence[Body]) -> list[_Met]:
+    """Let the rays of their windows meet bodies."""
+    hits = beam_hits([body.beam(view.rays[body.window].reshape(-1, 3)) for body in bodies])
+    each = zip(bodies, hits, strict=True)
+    return [_Met(view.places[body.window].reshape(-1)[found.rays], found) for body, found in each]
 
 
 def _mixed(corners: Floats, u: Floats, v: Floats) -> Floats:

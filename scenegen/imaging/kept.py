@@ -6,6 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+_MISSING: Any = object()
+"""Stands for what is not kept."""
+
 
 class Kept:
     """Keeps the latest used results; older ones are forgotten.
@@ -27,11 +30,12 @@ class Kept:
 
     def each[T](self, keys: Sequence[Hashable], make: Callable[[list[int]], Sequence[T]]) -> list[T]:
         """Return what is kept under each of some keys; `make` is told which are missing and makes them together."""
-        known = {key: self._known[key] for key in keys if key in self._known}
-        missing = [index for index, key in enumerate(keys) if key not in known]
+        found = [self._known.get(key, _MISSING) for key in keys]
+        missing = [index for index, one in enumerate(found) if one is _MISSING]
         if missing:
-            known |= zip([keys[index] for index in missing], make(missing), strict=True)
-        return [self._keep(key, known[key]) for key in keys]
+            for index, made in zip(missing, make(missing), strict=True):
+                found[index] = made
+        return [self._keep(key, one) for key, one in zip(keys, found, strict=True)]
 
     def _keep[T](self, key: Hashable, made: T) -> T:
         self._known[key] = made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -49,21 +50,25 @@ def pixel_rays(camera: Camera, pixels: Array) -> Array:
     return np.stack([x, -y, -np.ones_like(x)], axis=1)
 
 
-def window_rays(camera: Camera, window: tuple[slice, slice]) -> Array:
-    """Return the rays of a part of the image, as `camera_rays` has them, which only a lens that bends them needs.
+def window_rays(camera: Camera, windows: Sequence[tuple[slice, slice]]) -> list[Array]:
+    """Return the rays of parts of the image, as `camera_rays` has them, which only a lens that bends them needs.
 
     Args:
         camera: The camera.
-        window: Rows and columns.
+        windows: Rows and columns of each part.
     """
     if any(camera.distortion):
         rays = camera_rays(camera.width_px, camera.height_px, camera.focal_px, camera.principal_px, camera.distortion)
-        return rays[window]
-    rows, columns = (np.arange(side.start, side.stop) + 0.5 for side in window)
-    rays = np.full((len(rows), len(columns), 3), -1.0)
-    rays[..., 0] = (columns - camera.principal_px[0]) / camera.focal_px[0]
-    rays[..., 1] = -((rows - camera.principal_px[1]) / camera.focal_px[1])[:, None]
-    return rays
+        return [rays[window] for window in windows]
+    x = (np.arange(camera.width_px) + 0.5 - camera.principal_px[0]) / camera.focal_px[0]
+    y = -((np.arange(camera.height_px) + 0.5 - camera.principal_px[1]) / camera.focal_px[1])
+    made = []
+    for rows, columns in windows:
+        across, down = x[columns], y[rows]
+        rays = np.empty((len(down), len(across), 3))
+        rays[..., 0], rays[..., 1], rays[..., 2] = across, down[:, None], -1.0
+        made.append(rays)
+    return made
 
 
 @lru_cache(maxsize=16)

@@ -11,7 +11,7 @@ from typing import Any
 
 from scenegen.imaging.gbuffer import Vector
 from scenegen.imaging.ggx import masking
-from scenegen.imaging.vectors import cross, dot, minus, plus, times, unit
+from scenegen.imaging.vectors import cross, dot, minus, on_processor, plus, times, unit
 
 _SMALL = 0.01
 """Square of a polygon's diagonal, in squared radians, below which the sum over its edges would cancel in 32 bits."""
@@ -44,6 +44,8 @@ def vector_form_factor(quad: Quad, xp: Any) -> Vector:
     assert total is not None
     across, along = minus(quad[2], quad[0]), minus(quad[3], quad[1])
     small = xp.maximum(dot(across, across), dot(along, along)) < _SMALL
+    if on_processor(xp) and not small.any():
+        return total
     tiny = _tiny(quad, dot(across, across) + dot(along, along), xp)
     return (
         xp.where(small, tiny[0], total[0]),

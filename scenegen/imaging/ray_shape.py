@@ -22,7 +22,8 @@ _BOX_FACES = np.array(
 )  # fmt: skip
 _EMBREE_SIZE = 100.0
 """Shapes are scaled to about this size before they meet embree's 32-bit arithmetic."""
-_NO_HIT = 1e30
+NO_HIT = 1e30
+"""Distances from here on are none."""
 _FEELERS = 48
 """Rays from each triangle that feel for the shape itself."""
 _LIFT = 0.02
@@ -74,6 +75,16 @@ class RayShape:
         """Unit normals at the triangles' corners in the shape's frame, shape [m, 3, 3]."""
         self._centers = scaled[faces].mean(axis=1)
 
+    @property
+    def scene(self) -> EmbreeScene:
+        """Embree's copy of the shape, its lower corner `low` at zero."""
+        return self._scene
+
+    @property
+    def scale(self) -> float:
+        """How large a metre of the shape is in `scene`."""
+        return self._scale
+
     def distances(self, origin: Array, directions: Array) -> Array:
         """Return how many direction vectors lie between origin and first hit; infinite where there is none.
 
@@ -84,7 +95,7 @@ class RayShape:
         if not len(directions):
             return np.empty(0)
         found = self._scene.run(*self._rays(origin, directions), query="DISTANCE")
-        return np.where(found < _NO_HIT, found / self._scale, np.inf)
+        return np.where(found < NO_HIT, found / self._scale, np.inf)
 
     def hits(self, origin: Array, directions: Array) -> Hits:
         """Return where on which triangle those of the rays end that meet the shape; see `distances`."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scenegen.errors import UnknownName
-from scenegen.imaging.gbuffer import GBuffer
+from scenegen.imaging.gbuffer import NOTHING, GBuffer
 
 Places = NDArray[np.int64]
 
@@ -56,27 +56,31 @@ def scope_of(gbuffer: GBuffer, names: Sequence[str]) -> Scope:
             raise UnknownName("item", name, gbuffer.names)
         wanted[gbuffer.names.index(name)] = place
     shown = gbuffer.instance[0]
-    owner = wanted[shown]
-    items = np.flatnonzero(owner >= 0)
-    items = items[np.argsort(owner[items], kind="stable")]
+    chosen = [gbuffer.names.index(name) for name in names]
+    # Items come before all else: the many pixels that show bins and table are left out quickly.
+    items = np.flatnonzero((shown >= 0) & (shown <= max(chosen, default=NOTHING)))
+    owner = wanted[shown[items]]
+    items, owner = items[owner >= 0], owner[owner >= 0]
+    order = np.argsort(owner, kind="stable")
+    items, owner = items[order], owner[order]
     here, there = _pairs(items, gbuffer)
     border = shown[here] != shown[there]
     here, there = here[border], there[border]
-    order = np.argsort(owner[here], kind="stable")
+    owned = wanted[shown[here]]
+    order = np.argsort(owned, kind="stable")
     here, there = here[order], there[order]
-    pixels = np.concatenate([items, np.unique(there[owner[there] < 0])])
+    pixels = np.concatenate([items, np.unique(there[wanted[shown[there]] < 0])])
     index = np.empty(shown.size, np.int64)
     index[pixels] = np.arange(len(pixels))
     count = len(names)
-    chosen = [gbuffer.names.index(name) for name in names]
     return Scope(
         names=tuple(names),
         pixels=pixels,
-        visible=np.bincount(owner[items], minlength=count),
+        visible=np.bincount(owner, minlength=count),
         alone=np.asarray(gbuffer.alone)[0, chosen],
         inner=index[here],
         outer=index[there],
-        borders=np.bincount(owner[here], minlength=count),
+        borders=np.bincount(owned, minlength=count),
     )
 
 

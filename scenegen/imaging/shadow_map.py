@@ -12,7 +12,7 @@ import numpy as np
 from scenegen.geometry import Array, look_at
 from scenegen.imaging.gbuffer import Vector
 from scenegen.imaging.light_set import AreaLight
-from scenegen.imaging.vectors import dot, minus, plus
+from scenegen.imaging.vectors import dot, minus, on_processor, plus
 from scenegen.scenario import Camera, Layout
 
 if TYPE_CHECKING:  # casting rays takes embree, looking maps up does not
@@ -157,18 +157,34 @@ def lit_share(shadow: ShadowMap, position: Vector, normal: Vector, *, xp: Any) -
     nearest = xp.amax(shadow.inverse_depth, axis=1).reshape((-1, 1))
     spread = xp.clip(nearest - inverse, 0.0, None) * shadow.focal_px
     total, count = xp.zeros_like(inverse), xp.zeros_like(inverse)
-    taps = _grouped(inverse, xp)
-    for u, v in taps:
+    for u, v in _grouped(inverse, xp):
         seen, hides = lookup.at(u, v, spread)
         weight = xp.asarray(hides, dtype=inverse.dtype)
         total, count = total + xp.sum(weight * seen, axis=0), count + xp.sum(weight, axis=0)
     blocker = total / xp.clip(count, 1.0, None)
     spread = xp.clip(blocker - inverse, 0.0, None) * shadow.focal_px
-    hidden = xp.zeros_like(inverse)
-    for u, v in taps:
-        _, hides = lookup.at(u, v, spread)
-        hidden = hidden + xp.sum(xp.asarray(hides, dtype=inverse.dtype), axis=0)
+    hidden = _hidden_of_one(lookup, spread) if on_processor(xp) and len(spread) == 1 else _hidden(lookup, spread, xp)
     return 1 - hidden * (1 / len(_TAPS))
+
+
+def _hidden(lookup: _Lookup, spread: Any, xp: Any) -> Any:
+    """Count the places on the light that points do not see, shape [b, k]; see `_Lookup.at` for the spread."""
+    hidden = xp.zeros_like(spread)
+    for u, v in _grouped(spread, xp):
+        _, hides = lookup.at(u, v, spread)
+        hidden = hidden + xp.sum(xp.asarray(hides, dtype=spread.dtype), axis=0)
+    return hidden
+
+
+def _hidden_of_one(lookup: _Lookup, spread: Array) -> Array:
+    """Do what `_hidden` does for one image in numpy: where nothing hides the light, all places look the same."""
+    middle = np.zeros((1, 1, 1), spread.dtype)
+    _, hides = lookup.at(middle, middle, spread)
+    hidden = hides[0].astype(spread.dtype) * len(_TAPS)
+    soft = np.flatnonzero(spread[0] > 0)
+    if len(soft):
+        hidden[:, soft] = _hidden(lookup.some(soft), spread[:, soft], np)
+    return hidden
 
 
 def _grouped(like: Any, xp: Any) -> list[tuple[Any, Any]]:
@@ -191,6 +207,12 @@ class _Lookup:
         self._flat = shadow.inverse_depth.reshape((b * p,))
         self._start = xp.arange(b, device=column.device).reshape((b, 1)) * p
 
+    def some(self, points: Any) -> _Lookup:
+        """Return a lookup of some points alone, by their index, shape [j]."""
+        column, row, inverse = (one[:, points] for one in (self._column, self._row, self._inverse))
+        tilt = (self._tilt[0][:, points], self._tilt[1][:, points])
+        return _Lookup(self._shadow, column=column, row=row, inverse=inverse, tilt=tilt, xp=self._xp)
+
     def at(self, u: Any, v: Any, spread: Any) -> tuple[Any, Any]:
         """Return one over the depth seen from points of the light, and whether that hides the light, shape [g, b, k].
 
@@ -203,11 +225,19 @@ class _Lookup:
         x = (u * shadow.half_u[0] + v * shadow.half_v[0]) * spread
         y = (u * shadow.half_u[1] + v * shadow.half_v[1]) * spread
         last = shadow.size_px - 1
-        column = xp.floor(xp.clip(self._column + x, 0.0, last))
-        row = xp.floor(xp.clip(self._row + y, 0.0, last))
+        x += self._column
+        y += self._row
+        column, row = xp.floor(xp.clip(x, 0.0, last)), xp.floor(xp.clip(y, 0.0, last))
         seen = self._flat[self._start + xp.asarray(row * shadow.size_px + column, dtype=xp.int64)]
         # The plane is taken where the map's ray is, so that a surface never hides itself.
-        plane = self._inverse + (column + 0.5 - self._column) * self._tilt[0] + (row + 0.5 - self._row) * self._tilt[1]
+        column += 0.5
+        column -= self._column
+        column *= self._tilt[0]
+        row += 0.5
+        row -= self._row
+        row *= self._tilt[1]
+        plane = self._inverse + column
+        plane += row
         return seen, seen > xp.clip(plane, 1e-6, None)
 
 

@@ -42,6 +42,11 @@ def unit(a: Vector, xp: Any) -> Vector:
     return times(a, 1.0 / xp.sqrt(xp.clip(dot(a, a), 1e-30, None)))
 
 
+def on_processor(xp: Any) -> bool:
+    """Tell whether arrays lie where looking at them costs no wait, so that work may depend on what they hold."""
+    return xp.__name__ == "numpy"
+
+
 class Frame(NamedTuple):
     """A right-handed frame about a normal; `local` has the normal along Z."""
 

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from scenegen.cell import Cell
 from scenegen.errors import UnknownName
 from scenegen.geometry import Array, Pose, quat_conjugate, quat_to_matrix
+from scenegen.imaging.beam import Beam, beam_distances
 from scenegen.imaging.feed_region import FeedRegion
 from scenegen.imaging.kept import Kept
 from scenegen.imaging.pinhole import camera_rays, pixel_places, window_rays, windows
-from scenegen.imaging.ray_shape import Hits, RayShape, container_shape
+from scenegen.imaging.ray_shape import RayShape, container_shape
 from scenegen.imaging.robot_shape import Posture, RobotShape
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Camera, Layout, Scenario
@@ -46,9 +47,14 @@ class Body(NamedTuple):
         """Depth [m] of the first hit of each ray; infinite where there is none. Rays in the camera's frame, [n, 3]."""
         return self.shape.distances(self.origin, rays @ self.rotation.T)
 
-    def hits(self, rays: Array) -> Hits:
-        """Return first hits with depths [m] as distances. Rays in the camera's frame, [n, 3]."""
-        return self.shape.hits(self.origin, rays @ self.rotation.T)
+    @property
+    def place(self) -> Hashable:
+        """What it is and where, quickly hashed."""
+        return self.kind, self.pose_to_world.position_m, self.pose_to_world.quat_xyzw
+
+    def beam(self, rays: Array) -> Beam:
+        """Return rays, in the camera's frame, shape [n, 3], that meet this body alone; depths [m] are distances."""
+        return Beam(self.shape, self.origin, self.rotation, rays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +80,7 @@ class View:
     @property
     def backdrop_key(self) -> Hashable:
         """What decides how table and fixtures look from here."""
-        return (self.camera.content_id, *((body.kind, body.pose_to_world) for body in self.fixtures))
+        return (self.camera.content_id, *(body.place for body in self.fixtures))
 
     @cached_property
     def rays(self) -> Array:
@@ -161,14 +167,18 @@ class Viewer:
         pose = next((f.pose_to_world for f in layout.fixtures if f.name == "feed"), self._cell.feed.pose_to_world)
         return FeedRegion.of(self._cell.feed, pose)
 
-    def depths(self, view: View, body: Body) -> Array:
-        """Depths [m] of a body in its window, infinite where it is not met, shape [h, w]; each kept."""
+    def depths(self, view: View, bodies: Sequence[Body]) -> Sequence[NDArray[np.floating]]:
+        """Depths [m] of bodies in their windows, infinite where they are not met, shape [h, w]; each kept."""
 
-        def meet() -> Array:
-            rays = window_rays(view.camera, body.window)
-            return body.depths(rays.reshape(-1, 3)).reshape(rays.shape[:2])
+        def meet(new: list[int]) -> list[NDArray[np.float32]]:
+            chosen = [bodies[index] for index in new]
+            rays = window_rays(view.camera, [body.window for body in chosen])
+            beams = [body.beam(one.reshape(-1, 3)) for body, one in zip(chosen, rays, strict=True)]
+            found = zip(beam_distances(beams), rays, strict=True)
+            return [depths.reshape(one.shape[:2]) for depths, one in found]
 
-        return self._depths.get((view.camera.content_id, body.kind, body.pose_to_world), meet)
+        camera = view.camera.content_id
+        return self._depths.each([(camera, body.place) for body in bodies], meet)
 
     def depth(self, view: View) -> Array:
         """Depth [m] of the nearest body, the table apart, infinite where there is none, shape [h, w]."""
@@ -179,9 +189,9 @@ class Viewer:
         """Return the depths of what is nearest, of bodies and a backdrop, shape [h, w]."""
         size = (view.camera.height_px, view.camera.width_px)
         nearest = np.full(size, np.inf) if backdrop is None else backdrop.copy()
-        for body in bodies:
+        for body, depths in zip(bodies, self.depths(view, bodies), strict=True):
             here = nearest[body.window]
-            np.minimum(here, self.depths(view, body), out=here)
+            np.minimum(here, depths, out=here)
         return nearest
 
     def table_depth(self, view: View) -> Array:

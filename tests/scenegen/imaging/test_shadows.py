@@ -104,6 +104,23 @@ def test_a_plane_does_not_shade_itself(viewer, one_nut, cell):
     assert (lit_share(shadow, position, up, xp=np) == 1).all()
 
 
+def test_one_image_is_looked_up_as_a_batch_is(viewer, one_nut):
+    """For one image the places on the light are looked up only where something hides some of them."""
+    lit, _, shadow, position, up = _shares(viewer, one_nut, 0.2)
+
+    def twice(value):
+        return np.repeat(value, 2, axis=0)
+
+    fields = {
+        name: value if name == "size_px" else tuple(map(twice, value)) if isinstance(value, tuple) else twice(value)
+        for name, value in vars(shadow).items()
+    }
+    found = lit_share(ShadowMap(**fields), tuple(map(twice, position)), tuple(map(twice, up)), xp=np)
+    assert 0 < (found < 1).mean() < 1
+    for row in found:
+        np.testing.assert_array_equal(row, lit.ravel())
+
+
 def test_torch_finds_the_same_shadows_for_a_batch(viewer, one_nut):
     lit, _, shadow, position, up = _shares(viewer, one_nut, 0.2)
 
