@@ -50,8 +50,16 @@ def machine() -> dict[str, Any]:
         "processor": models[0] if models else platform.processor(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        "packages": {name: importlib.metadata.version(name) for name in packages},
+        "packages": {name: version for name in packages if (version := _installed(name))},
     }
+
+
+def _installed(name: str) -> str | None:
+    """Return a package's version, if it is installed: what runs on a GPU needs few of them."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def peer_python() -> Path:
