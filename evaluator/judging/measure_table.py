@@ -102,16 +102,31 @@ MEASURES: tuple[Measure, ...] = (
         "episodes with all joints within their limits all the time",
         lambda t, m, c: (float(m.within_limits == 1), 1.0),
     ),
-    Measure("joint_margin", Unit.RADIAN, "least distance from a limit", lambda t, m, c: _one(m.joint_margin_rad)),
+    Measure(
+        "joint_margin",
+        Unit.RADIAN,
+        "least distance from a limit, mean of the episodes",
+        lambda t, m, c: _one(m.joint_margin_rad),
+    ),
     Measure("within_torque", Unit.SHARE, "episodes within all torque limits", lambda t, m, c: _most(m.torque_peak, 1)),
-    Measure("torque_peak", Unit.FACTOR, "peak torque by its limit", lambda t, m, c: _one(m.torque_peak)),
+    Measure(
+        "torque_peak",
+        Unit.FACTOR,
+        "peak torque by its limit, mean of the episodes",
+        lambda t, m, c: _one(m.torque_peak),
+    ),
     Measure(
         "within_force",
         Unit.SHARE,
         "episodes within the contact force that the cell allows",
         lambda t, m, c: _most(m.force_peak_n, c.contact_force_n),
     ),
-    Measure("force_peak", Unit.NEWTON, "peak contact force with fixtures", lambda t, m, c: _one(m.force_peak_n)),
+    Measure(
+        "force_peak",
+        Unit.NEWTON,
+        "peak contact force with fixtures, mean of the episodes",
+        lambda t, m, c: _one(m.force_peak_n),
+    ),
     Measure("with_collision", Unit.SHARE, "episodes with a collision", lambda t, m, c: _any(m.collisions)),
     Measure("with_body_hit", Unit.SHARE, "episodes with a part hit by the arm", lambda t, m, c: _any(m.body_hits)),
     Measure(
@@ -123,7 +138,12 @@ MEASURES: tuple[Measure, ...] = (
     Measure("smoothness", Unit.NONE, "SPARC of the transports", lambda t, m, c: _one(m.smoothness)),
     Measure("jerk", Unit.NONE, "log dimensionless jerk of the transports", lambda t, m, c: _one(m.jerk)),
     Measure("path_ratio", Unit.FACTOR, "way of the transports by the straight one", lambda t, m, c: _one(m.path_ratio)),
-    Measure("lowest", Unit.METRE, "least height of the tool above the table", lambda t, m, c: _one(m.lowest_m)),
+    Measure(
+        "lowest",
+        Unit.METRE,
+        "least height of the tool above the table, mean of the episodes",
+        lambda t, m, c: _one(m.lowest_m),
+    ),
     Measure(
         "placement_error",
         Unit.METRE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evaluator.judging.attribution import Cause, Rule
+from evaluator.judging.retention import LEAST_PAIRS
 from evaluator.report import figures
 from evaluator.report.grids import words
 from evaluator.report.run_report import RunReport
@@ -23,7 +24,9 @@ def remarks(report: RunReport) -> Iterator[str]:
             f"{figures.difference(one.difference)} points against the twins on the same seeds."
         )
     if report.axes and not lost:
-        yield "No axis is worse than its twins beyond what chance explains."
+        most = max(one.both + one.lost + one.gained + one.neither for one in report.axes)
+        few = f", which so few scenes ({most} with a twin) hardly tell" if most < LEAST_PAIRS else ""
+        yield f"No axis is worse than its twins beyond what chance explains{few}."
     if card.categories:
         category, count = max(card.categories.items(), key=lambda one: (one[1], one[0]))
         yield f"Most frequent failure: {words(category)}, {count} of {sum(card.categories.values())}."

@@ -28,8 +28,10 @@ RATE_HZ = 10.0
 """Pictures a second: each takes most of a second of one processor."""
 KEPT = 2
 """Results of each kind that are kept: nothing stays as it was but what the last picture showed."""
-CAPTION_PX = 24
-"""Height of the line below the picture."""
+FONT_PX, CAPTION_LINES = 14, 2
+CAPTION_PX = 42
+"""Height of what is written below the picture."""
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 @dataclass
@@ -86,7 +88,7 @@ class FilmMaker:
             now = dict(zip(recorded.items, poses[index], strict=True))
             posture = Posture(tuple(joints[index].tolist()), float(recorded.arrays["gripper_opening"][index]))
             picture = self._photographer.picture(_as_now(scenario, now), self._camera, oversampling=1, posture=posture)
-            yield _captioned(picture, f"{recorded.time_s[index]:5.1f} s  {scenario.task.instruction}")
+            yield _captioned(picture, f"{recorded.time_s[index]:.1f} s: {scenario.task.instruction}")
 
     @cached_property
     def _photographer(self) -> Photographer:
@@ -107,10 +109,27 @@ def _as_now(scenario: Scenario, items: dict[str, NDArray[np.floating]]) -> Scena
 
 
 def _captioned(picture: Image, text: str) -> Image:
-    """Add a line of text below a picture."""
+    """Add text below a picture, in `CAPTION_LINES` at most."""
     height, width = picture.shape[:2]
     whole = Pillow.new("RGB", (width, height + CAPTION_PX), (16, 16, 16))
     whole.paste(Pillow.fromarray(picture), (0, 0))
-    font = ImageFont.load_default(14)
-    ImageDraw.Draw(whole).text((8, height + 3), text, fill=(230, 230, 230), font=font)
+    font = ImageFont.load_default(FONT_PX)
+    lines = "\n".join(_wrapped(text, font, width - 16))
+    ImageDraw.Draw(whole).multiline_text((8, height + 3), lines, fill=(230, 230, 230), font=font, spacing=2)
     return np.asarray(whole)
+
+
+def _wrapped(text: str, font: Font, width_px: int) -> list[str]:
+    """Break a text into lines that fit; what has no room in the last one ends with an ellipsis."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and font.getlength(f"{lines[-1]} {word}") <= width_px:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    if len(lines) > CAPTION_LINES:
+        last = lines[CAPTION_LINES - 1]
+        while " " in last and font.getlength(f"{last} …") > width_px:
+            last = last.rpartition(" ")[0]
+        lines = [*lines[: CAPTION_LINES - 1], f"{last} …"]
+    return lines

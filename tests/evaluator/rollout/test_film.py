@@ -5,7 +5,9 @@ import importlib.util
 
 import numpy as np
 import pytest
+from PIL import ImageFont
 
+from evaluator.rollout import film
 from evaluator.rollout.film import CAPTION_PX, RATE_HZ, FilmMaker
 from evaluator.rollout.films import Films
 from scenegen.imaging.presentation import SIZE_PX
@@ -82,6 +84,17 @@ def test_pictures_follow_the_episode_up_to_where_numbers_end(small, catalogue, f
     assert all(frame.shape == (HEIGHT + CAPTION_PX, WIDTH, 3) for frame in frames)
     assert (frames[0][:HEIGHT] != frames[-1][:HEIGHT]).any()
     assert len(list(maker.frames(finished.scenario, spoiled(finished, 5)))) == 2
+
+
+@pytest.mark.parametrize(("words", "lines"), [(3, 1), (20, 2), (300, 2)])
+def test_a_caption_is_as_long_as_it_may_be(words, lines):
+    font, width = ImageFont.load_default(14), 400
+    text = " ".join(f"w{index}" for index in range(words))
+    found = film._wrapped(text, font, width)
+    assert len(found) == lines
+    assert max(font.getlength(line) for line in found) <= width
+    said = " ".join(found)
+    assert text == said or (words == 300 and said.endswith(" …") and text.startswith(said.removesuffix(" …")))
 
 
 def test_a_film_of_an_episode_shows_it(video, small, catalogue, finished, tmp_path):
