@@ -146,7 +146,7 @@ def _with(scenario: Scenario, gone: Iterable[str], added: Iterable[Item], ctx: A
 
 
 def spare(scenario: Scenario, cell: Cell) -> list[str]:
-    """Return the free slots of targets of which the scene has others, so that the instruction speaks of them already."""
+    """Return free slots of targets of which the scene has others, so that the instruction speaks of them already."""
     present = {item.part for item in targets_in(scenario, cell)}
     return [slot for slot in free_slots(scenario, cell, Role.TARGET) if cell.slots[slot].part in present]
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scenegen.axes.axis import Axis, AxisContext, Severity, draws
 from scenegen.axes.items import fixture_pose, targets_in, with_poses
 from scenegen.board import NONE, Board, Spots
 from scenegen.errors import VariationFailed
-from scenegen.footprint import Plane
 from scenegen.geometry import Array, Pose, quat_conjugate, quat_multiply, quat_yaw
 from scenegen.place import PlaceOptions, spots_of, zone_named
 from scenegen.scenario import Cause, Facet, Item, Layout, Scenario
@@ -27,7 +28,7 @@ OFFSET = Severity("offset", Unit.METRE, 0.0, 0.0, 0.1, "largest planar displacem
 YAW = Severity("yaw", Unit.DEGREE, 0.0, 0.0, 180.0, "largest turn of a target about the vertical")
 MOVED = Severity("moved", Unit.COUNT, 0.0, 0.0, 32.0, "targets that were moved", graded=False)
 
-Ways = tuple[Plane, Array]
+Ways = tuple[NDArray[Any], Array]
 """Planar offsets, x + iy [m], and turns [rad] of one shape."""
 
 
