@@ -39,6 +39,13 @@ class Aim:
         limits = band(severity, level, cell=cell, axis=axis, upward=True)
         return cls(severity, level, asked=asked, band=limits, axis=axis)
 
+    @classmethod
+    def within(cls, severity: Severity, low: float, high: float, *, axis: str, rng: np.random.Generator) -> Aim:
+        """Draw what a range asks of a quantity; a range narrower than what counts as hit is widened to that."""
+        asked = float(rng.uniform(low, high))
+        limits = min(low, (1 - HIT_SHARE) * asked), max(high, (1 + HIT_SHARE) * asked)
+        return cls(severity, 0, asked=asked, band=limits, axis=axis)
+
     def hit(self, reached: float, *, pixels: float = float("inf")) -> bool:
         """Tell whether a value is near enough to what was asked, and in the level's band; the nearest is remembered.
 
