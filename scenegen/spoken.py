@@ -20,6 +20,9 @@ _BIN = re.compile(
 )
 """A bin called by its label: a capital letter, a number, something in quotes, or what is marked on it."""
 
+_MARKS = r"(?:marked|labell?ed|marcada|markiert|Aufschrift)"
+"""Words after which a bin's label stands."""
+
 _CLAUSE_ENDS = re.compile(r"[,;.:()]|\b(?:and|und|y|then)\b")
 """Where a clause ends that may pair parts with a bin."""
 
@@ -170,8 +173,8 @@ def unlike(
     paired: set[SortRule] = set()
     sought = {rule.bin for rule in spoken}
     for clause in _CLAUSE_ENDS.split(text):
-        bins = [name for name, label in words.bins.items() if _names_bin(clause, label)]
-        said = [rule for rule in rules if _speaks_of(clause, rule, language, words)]
+        bins, rest = _bins_in(clause, words)
+        said = [rule for rule in rules if _speaks_of(rest, rule, language, words)]
         paired.update(rule for rule in said if bins == [rule.bin])
         yield from (_elsewhere(rule, words) for rule in said if rule in spoken and bins and bins != [rule.bin])
         for match in (rule.match for rule in said if rule not in spoken):
@@ -196,10 +199,19 @@ def _thing(rule: SortRule, words: Vocabulary) -> str:
     return plural(words.names.get(rule.match, kind_words(rule.match)))
 
 
-def _names_bin(clause: str, label: str) -> bool:
-    if any(_label(match) == label.casefold() for match in _BIN.finditer(clause)):
-        return True
-    return len(label) > 2 and re.search(rf"\b{re.escape(label)}\b", clause, re.IGNORECASE) is not None
+def _bins_in(clause: str, words: Vocabulary) -> tuple[list[str], str]:
+    """Name the bins that a clause calls by their labels, and return the clause without them.
+
+    A long label counts without a word for bins before it, unless things are called so, too.
+    """
+    found = []
+    things = " ".join(plural(kind_words(label)) for label in words.labels.values()).casefold().split()
+    for name, label in words.bins.items():
+        before = rf"(?:{_BIN_WORDS}|{_MARKS})s?\s+[\"']?"
+        bare = "?" if len(label) > 2 and label.casefold() not in things else ""
+        clause, count = re.subn(rf"\b(?:{before}){bare}{re.escape(label)}\b", " ", clause, flags=re.IGNORECASE)
+        found += [name] * bool(count)
+    return found, clause
 
 
 def _speaks_of(clause: str, rule: SortRule, language: str, words: Vocabulary) -> bool:
