@@ -74,6 +74,7 @@ def hidden(
     pick: Callable[[], tuple[Item, Item] | None],
     *,
     level: int = 0,
+    tries: int = TRIES,
     ctx: AxisContext,
     rng: np.random.Generator,
 ) -> Scenario:
@@ -84,13 +85,14 @@ def hidden(
         aim: Which share to hide; nothing else may be hidden farther than its band.
         pick: Draws a target and an occluder, anywhere; None where there are none.
         level: The level that a failure names.
+        tries: Most combinations that are tried.
         ctx: The axis' context.
         rng: Source of randomness.
 
     Raises:
         VariationFailed: There is nothing that hides, or no place for it.
     """
-    for _ in range(TRIES):
+    for _ in range(tries):
         picked = pick()
         if picked is None:
             raise VariationFailed(

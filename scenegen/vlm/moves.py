@@ -28,6 +28,8 @@ from scenegen.vlm.edits import (
 
 TRIES = 24
 """Most places that are tried for a fixture, and turns for a part that replaces another one."""
+COVERS = 48
+"""Most ways in which an occluder is laid over a target."""
 NARROW_DEG = 3.0
 """How far to either side of its middle a range of angles reaches at least: parts settle where they will [deg]."""
 PLAY_M = 0.004
@@ -95,7 +97,7 @@ def cover(edit: Cover, scenario: Scenario, ctx: AxisContext, *, rng: np.random.G
             found = occlusion.piece_of(edit.by, scenario, ctx)
         return (target, found) if found else None
 
-    return occlusion.hidden(scenario, aim, pick, ctx=ctx, rng=rng)
+    return occlusion.hidden(scenario, aim, pick, tries=COVERS, ctx=ctx, rng=rng)
 
 
 def add_foreign(edit: AddForeign, scenario: Scenario, ctx: AxisContext, *, rng: np.random.Generator) -> Scenario:

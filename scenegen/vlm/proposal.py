@@ -107,7 +107,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 def _edit(offer: Offer) -> dict[str, Any]:
     kind = EDITS[offer.op]
-    made = _object({name: _field(name, offer) for name in sorted(kind.model_fields, key=lambda name: name != "op")})
+    made = _object({name: _field(name, offer) for name in kind.model_fields})
     return {**made, "description": " ".join((kind.__doc__ or "").split())}
 
 

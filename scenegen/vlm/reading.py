@@ -44,6 +44,7 @@ class _Bad:
     """Stands in parsed data for what JSON allows, or nearly allows, and no reply may have."""
 
     what: str
+    """What is wrong with it and what is accepted, as a phrase after its subject."""
 
 
 def read_proposals(text: str, choices: Choices, most: int) -> Reading:
@@ -58,10 +59,11 @@ def read_proposals(text: str, choices: Choices, most: int) -> Reading:
         The proposals without faults, in their order, and the faults of all others.
     """
     data = _parsed(text)
-    if isinstance(data, _Bad):
-        return Reading((), (f"the reply {data.what}",))
     listed = data.get("proposals") if isinstance(data, dict) and set(data) == {"proposals"} else None
     if not isinstance(listed, list) or not listed:
+        bad = _bad_in(data)
+        if bad is not None:
+            return Reading((), (f"the reply {bad.what}",))
         return Reading((), (f"the reply is {_shown(data)} - accepted: one object with a list 'proposals' alone",))
     read: list[Proposal] = []
     findings: list[str] = []
@@ -87,8 +89,8 @@ def _parsed(text: str) -> Any:
         return json.loads(
             text,
             object_pairs_hook=_object,
-            parse_constant=lambda token: _Bad(f"number {token}"),
-            parse_int=lambda token: int(token) if len(token) <= 10 else _Bad(f"number {_cut(token)}"),
+            parse_constant=_no_amount,
+            parse_int=lambda token: int(token) if len(token) <= 10 else _no_amount(token),
             parse_float=_float,
         )
     except json.JSONDecodeError as error:
@@ -113,15 +115,19 @@ def _depth(text: str) -> int:
     return deepest
 
 
+def _no_amount(token: str) -> _Bad:
+    return _Bad(f"has number {_cut(token)} - accepted: numbers within {GREATEST:g}")
+
+
 def _object(pairs: list[tuple[str, Any]]) -> Any:
     names = [name for name, _ in pairs]
     twice = next((name for name in names if names.count(name) > 1), None)
-    return dict(pairs) if twice is None else _Bad(f"field {_shown(twice)} twice")
+    return dict(pairs) if twice is None else _Bad(f"has field {_shown(twice)} twice - accepted: each field once")
 
 
 def _float(token: str) -> Any:
     value = float(token)
-    return value if math.isfinite(value) and abs(value) <= GREATEST else _Bad(f"number {_cut(token)}")
+    return value if math.isfinite(value) and abs(value) <= GREATEST else _no_amount(token)
 
 
 def _bad_in(data: Any) -> _Bad | None:
@@ -135,11 +141,13 @@ def _proposal(data: Any, choices: Choices) -> Proposal | list[str]:
     """Read one proposal; or say what is wrong with it."""
     bad = _bad_in(data)
     if bad is not None:
-        return [f"has {bad.what} - accepted: each field once, numbers within {GREATEST:g}"]
+        return [bad.what]
     try:
         proposal = Proposal.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
-        return [_sentence(detail) for detail in error.errors(include_url=False)]
+        details = error.errors(include_url=False)
+        # A list whose entries are wrong is called too short as well.
+        return [_sentence(one) for one in details if one["type"] != "too_short" or not one["input"]]
     found = [
         f"edit {number} ({edit.op}), {fault}"
         for number, edit in enumerate(proposal.edits, 1)
@@ -193,6 +201,10 @@ def _sentence(detail: ErrorDetails) -> str:
             return f"{field}: op {_shown(facts['tag'])} - accepted: {', '.join(EDITS)}"
         case "union_tag_not_found":
             return f"{field}: no op - accepted: {', '.join(EDITS)}"
+        case "too_short":
+            return f"{field}: empty - accepted: {facts['min_length']} or more"
+        case "too_long":
+            return f"{field}: {facts['actual_length']} entries - accepted: at most {facts['max_length']}"
         case "json_invalid":
             return "has text that is no Unicode - accepted: whole characters"
         case _:
@@ -206,7 +218,7 @@ def _field(where: Sequence[int | str]) -> str:
     if len(parts) > 1 and parts[0] == "edits":
         edit = f"edit {int(parts[1]) + 1}" + (f" ({parts[2]})" if len(parts) > 2 else "")
         parts = [edit, *parts[3:]]
-    return ", ".join(part if str(part).startswith("edit ") else _cut(str(part)) for part in map(str, parts))
+    return ", ".join(part if part.startswith("edit ") else _called(part) for part in map(str, parts))
 
 
 def _shown(value: object) -> str:
@@ -214,6 +226,9 @@ def _shown(value: object) -> str:
     return _cut(ascii(value))
 
 
+def _called(name: str) -> str:
+    return _cut(ascii(name)[1:-1])
+
+
 def _cut(text: str) -> str:
-    seen = text.encode("ascii", "backslashreplace").decode()
-    return seen if len(seen) <= SHOWN else seen[: SHOWN - 3] + "..."
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
