@@ -23,6 +23,9 @@ from scenegen.wording import rules_present
 NEIGHBOUR = "neighbour"
 """Stands for another target, where an edit asks for an occluder."""
 
+LAMPS_K = (1800.0, 12000.0)
+"""Colour temperatures of lamps and sky, as the checks accept them [K]."""
+
 
 class Offer(Record):
     """One way in which a kind of edit may be filled in; a kind may have several."""
@@ -194,7 +197,8 @@ def _lit(scene: _Scene) -> Iterator[Offer]:
     turn = (0, 0) if dome else scene.whole(lighting.NAME, lighting.TURN, least=0)
     strength, warmth = (limits(one, cell=scene.cell, axis=lighting.NAME) for one in (lighting.FACTOR, lighting.SHIFT))
     percent = (min(100, ceil(100 * strength[0] - 1e-9)), max(100, floor(100 * strength[1] + 1e-9)))
-    kelvin = (min(0, ceil(warmth[0])), max(0, floor(warmth[1])))
+    now = scene.scenario.lights.lights[0].temperature_k
+    kelvin = (min(0, ceil(max(warmth[0], LAMPS_K[0] - now))), max(0, floor(min(warmth[1], LAMPS_K[1] - now))))
     yield Offer(op="change_light", bounds=_range("percent", percent) | _range("kelvin", kelvin) | _range("deg", turn))
 
 

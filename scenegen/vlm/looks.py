@@ -20,7 +20,8 @@ def change_surface(edit: ChangeSurface, scenario: Scenario, ctx: AxisContext, *,
     if edit.coat not in color_shift.COATS:
         raise VariationFailed(color_shift.NAME, 0, "no_coat", f"no coat is called {edit.coat!r}")
     surfaces = tuple(surface for surface in scenario.surfaces.surfaces if surface.subject == item.name)
-    aim = Aim.within(color_shift.SEEN, edit.low_difference, edit.high_difference, axis=color_shift.NAME, rng=rng)
+    low, high = edit.low_difference, edit.high_difference
+    aim = Aim.within(color_shift.SEEN, low, high, cell=ctx.cell, axis=color_shift.NAME, rng=rng)
     farthest = limits(color_shift.DIFFERENCE, cell=ctx.cell, axis=color_shift.NAME)[1]
     return color_shift.colored(scenario, aim, color_shift.covers(edit.coat, surfaces, farthest, rng=rng), ctx=ctx)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from scenegen.axes import datum, misplacement, occlusion, pose, stacking, tilt
 from scenegen.axes.aim import Aim
-from scenegen.axes.axis import AxisContext
+from scenegen.axes.axis import AxisContext, limits
 from scenegen.axes.items import fixture_pose, free_slots, targets_in, with_items, with_poses
 from scenegen.cell import Role
 from scenegen.errors import VariationFailed
@@ -31,7 +31,7 @@ TRIES = 24
 COVERS = 48
 """Most ways in which an occluder is laid over a target."""
 NARROW_DEG = 3.0
-"""How far to either side of its middle a range of angles reaches at least: parts settle where they will [deg]."""
+"""How far to either side of its middle a range of angles reaches, limits allowing: parts settle as they will [deg]."""
 PLAY_M = 0.004
 """How far from the place of the part that it replaces another one may lie [m]."""
 
@@ -73,9 +73,10 @@ def turn(edit: Turn, scenario: Scenario, ctx: AxisContext, *, rng: np.random.Gen
 def lean(edit: Tilt, scenario: Scenario, ctx: AxisContext, *, rng: np.random.Generator) -> Scenario:
     """Lean a target on a neighbour, a wall or a small piece."""
     item = target_of(edit.item, scenario, ctx, axis=tilt.NAME)
-    middle = (edit.low_deg + edit.high_deg) / 2
-    near, far = min(edit.low_deg, middle - NARROW_DEG), max(edit.high_deg, middle + NARROW_DEG)
-    return tilt.leaned(scenario, [item], (max(tilt.LEAN.least, near), far), ctx=ctx, rng=rng)
+    middle, most = (edit.low_deg + edit.high_deg) / 2, limits(tilt.LEAN, cell=ctx.cell, axis=tilt.NAME)[1]
+    near = max(tilt.LEAN.least, min(edit.low_deg, middle - NARROW_DEG))
+    far = max(edit.high_deg, min(most, middle + NARROW_DEG))
+    return tilt.leaned(scenario, [item], (near, far), ctx=ctx, rng=rng)
 
 
 def stack(edit: Stack, scenario: Scenario, ctx: AxisContext, *, rng: np.random.Generator) -> Scenario:
@@ -88,7 +89,7 @@ def cover(edit: Cover, scenario: Scenario, ctx: AxisContext, *, rng: np.random.G
     """Hide a share of a target."""
     target = target_of(edit.item, scenario, ctx, axis=occlusion.NAME)
     low, high = edit.low_percent / 100, edit.high_percent / 100
-    aim = Aim.within(occlusion.HIDDEN, low, high, axis=occlusion.NAME, rng=rng)
+    aim = Aim.within(occlusion.HIDDEN, low, high, cell=ctx.cell, axis=occlusion.NAME, rng=rng)
 
     def pick() -> tuple[Item, Item] | None:
         if edit.by == NEIGHBOUR:
