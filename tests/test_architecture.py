@@ -21,7 +21,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "making": (
         "scenegen.parts", "scenegen.axes", "scenegen.usd", "scenegen.imaging", "scenegen.vlm", "scenegen.physics",
         "scenegen.cells", "scenegen.robot", "scenegen.nominal", "scenegen.place", "scenegen.footprint",
-        "scenegen.board", "scenegen.posed", "scenegen.design", "scenegen.base", "scenegen.wording",
+        "scenegen.board", "scenegen.posed", "scenegen.design", "scenegen.base", "scenegen.wording", "scenegen.spoken",
         "scenegen.streams", "scenegen.pool", "scenegen.side_by_side", "scenegen.expand", "scenegen.doctor", "prompts",
     ),
     "checking": ("validators", "library"),
