@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import time
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address
@@ -221,21 +222,28 @@ def build(option: str, target: str, environment: Mapping[str, str]) -> Endpoint:
         InvalidOption: The target has another form.
         VlmError: There is no key, and the server is not on this machine.
     """
-    model, at, url = target.rpartition("@")
-    model, url = (model, url) if at else (target, DEFAULT_URL)
-    try:
-        parts = urlsplit(url)
-        well_formed = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        parts, well_formed = urlsplit(""), False
-    if not model or model.split() != [model] or not well_formed:
+    form = re.fullmatch(r"([^\s@]+(?:@[^\s@:]+)*?)(?:@(https?://\S+))?", target)
+    model, url = (form[1], form[2] or DEFAULT_URL) if form else ("", "")
+    if "@" in url or "?" in url or "#" in url:
+        shown = f"openai:{model}@…"  # what follows may hold a secret
+        raise InvalidOption(
+            "--vlm", shown, f"{TYPED} without user, query or fragment; the key is in {KEY_VARIABLES[0]}"
+        )
+    if not model or not (host := _host(url)):
         raise InvalidOption("--vlm", option, TYPED)
-    if parts.username is not None or parts.query or parts.fragment or "@" in model and "://" in model:
-        raise InvalidOption("--vlm", f"openai:{model.split('@')[0]}@…", f"{TYPED}, with the key in {KEY_VARIABLES[0]}")
     key = next((environment[name] for name in KEY_VARIABLES if environment.get(name)), "")
-    if not key and not _is_loopback(parts.hostname or ""):
+    if not key and not _is_loopback(host):
         raise VlmError(option, "there is no key", _NO_KEY)
     return Endpoint(model, url.rstrip("/"), key)
+
+
+def _host(url: str) -> str:
+    """Return the host that a URL names; empty where it names none, or no possible port."""
+    try:
+        parts = urlsplit(url)
+        return (parts.hostname or "") if parts.port != 0 else ""
+    except ValueError:
+        return ""
 
 
 def _is_loopback(host: str) -> bool:
