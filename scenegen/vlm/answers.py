@@ -76,7 +76,7 @@ def message_of(error: object) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return the beginning of a server's words as they may stand behind a sentence: one line, printable, in brackets."""
+    """Return how a server's words begin, as they may stand behind a sentence: one line, printable, in brackets."""
     line = " ".join("".join(character if character.isprintable() else " " for character in text[:2000]).split())
     return f" ({line if len(line) <= 200 else line[:197] + '...'})" if line and not line.startswith("<") else ""
 

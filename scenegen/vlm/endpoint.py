@@ -49,7 +49,7 @@ _NO_KEY = (
 )
 
 
-class _Unsupported(Exception):  # noqa: N818
+class _Unsupported(Exception):
     """The server does not know a parameter of the request."""
 
     def __init__(self, parameter: str) -> None:

@@ -17,10 +17,10 @@ MOST_PATIENCE_S = 30.0
 """The longest wait that a server may ask for [s]."""
 RETRIED = {408, 409, 429}
 """Statuses below 500 after which the same request may well succeed."""
-_GROWING = tenacity.wait_exponential_jitter(initial=0.5, max=8, jitter=0.5)
+_GROWING = tenacity.wait_exponential(multiplier=0.5, max=8) + tenacity.wait_random(0, 0.5)
 
 
-class TryFailed(Exception):  # noqa: N818
+class TryFailed(Exception):
     """One try failed in a way that may pass.
 
     Args:
