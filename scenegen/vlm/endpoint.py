@@ -18,7 +18,7 @@ from scenegen.record import canonical_text
 from scenegen.vlm.answers import UnusableAnswer, message_of, quoted, read_answer
 from scenegen.vlm.capped import CappedTransport, RefusedAnswer
 from scenegen.vlm.chat import Chat, Message, Reply
-from scenegen.vlm.tries import MOST_PATIENCE_S, RETRIED, TryFailed, asked_wait_s, try_often
+from scenegen.vlm.tries import MOST_PATIENCE_S, MOST_TRIES, RETRIED, TryFailed, asked_wait_s, try_often
 
 DEFAULT_URL = "https://api.openai.com/v1"
 KEY_VARIABLES = ("SCENEGEN_VLM_KEY", "OPENAI_API_KEY")
@@ -75,6 +75,9 @@ class Endpoint:
         >>> endpoint = Endpoint("qwen2.5-vl", "http://127.0.0.1:8000/v1")
         >>> endpoint.model
         'openai:qwen2.5-vl@http://127.0.0.1:8000/v1'
+
+    Raises:
+        VlmError: The key cannot be sent.
     """
 
     def __init__(
@@ -88,6 +91,9 @@ class Endpoint:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.model = f"openai:{model}" if base_url == DEFAULT_URL else f"openai:{model}@{base_url}"
+        if not re.fullmatch(r"[!-~]*", key):  # the SDK's own errors would show it
+            reason = "the key holds spaces, line ends or other characters that cannot be sent"
+            raise VlmError(self.model, reason, f"set {' or '.join(KEY_VARIABLES)} anew")
         self._asked, self._key, self._deadline_s, self._sleep = model, key, deadline_s, sleep
         self._transport = CappedTransport(deadline_s=deadline_s, most_bytes=most_bytes)
         self._client = openai.OpenAI(
@@ -129,7 +135,7 @@ class Endpoint:
         def once(number: int) -> Reply:
             nonlocal last
             left_out = omitted
-            if number > 3 and last == 500 and not self._knows_format:
+            if number == MOST_TRIES and last == 500 and not self._knows_format:
                 left_out |= {"response_format"}
             try:
                 reply = self._once(chat, left_out)
@@ -231,7 +237,7 @@ def build(option: str, target: str, environment: Mapping[str, str]) -> Endpoint:
         )
     if not model or not (host := _host(url)):
         raise InvalidOption("--vlm", option, TYPED)
-    key = next((environment[name] for name in KEY_VARIABLES if environment.get(name)), "")
+    key = next(filter(None, (environment.get(name, "").strip() for name in KEY_VARIABLES)), "")
     if not key and not _is_loopback(host):
         raise VlmError(option, "there is no key", _NO_KEY)
     return Endpoint(model, url.rstrip("/"), key)

@@ -271,7 +271,7 @@ def test_no_proxy_of_the_environment_is_used(serve, connect, ask, monkeypatch):
 @pytest.mark.parametrize(
     ("option", "environment", "model"),
     [
-        ("openai:gpt-5", {"OPENAI_API_KEY": KEY}, "openai:gpt-5"),
+        ("openai:gpt-5", {"SCENEGEN_VLM_KEY": " ", "OPENAI_API_KEY": f"{KEY}\n"}, "openai:gpt-5"),
         ("openai:gpt-5@https://api.openai.com/v1/", {"OPENAI_API_KEY": KEY}, "openai:gpt-5"),
         ("openai:a/b:7b@http://127.0.0.1:8000/v1", {}, "openai:a/b:7b@http://127.0.0.1:8000/v1"),
         ("openai:a@001@http://localhost:8000/v1", {}, "openai:a@001@http://localhost:8000/v1"),
@@ -291,6 +291,16 @@ def test_the_own_key_counts_before_openais(serve, ask):
     endpoint.reply(ask())
     endpoint.close()
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("key", [f"{KEY}\n{KEY}", f"{KEY} {KEY}", f"{KEY}é"])
+def test_keys_that_cannot_be_sent_are_not_shown(key):
+    with pytest.raises(VlmError) as raised:
+        make_back_end("openai:a", {"OPENAI_API_KEY": key})
+    assert str(raised.value) == (
+        "openai:a: the key holds spaces, line ends or other characters that cannot be sent - "
+        "set SCENEGEN_VLM_KEY or OPENAI_API_KEY anew"
+    )
 
 
 NO_KEY = (
