@@ -42,6 +42,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "torch": ("evaluator.isaac", "evaluator.vision", "evaluator.policies.vision", "scenegen.vlm"),
     "outlines": ("scenegen.vlm",),
     "httpx2": ("scenegen.vlm",),
+    "httpcore2": ("scenegen.vlm",),
     "tenacity": ("scenegen.vlm",),
     "safetensors": ("evaluator.vision",),
     "openai": ("scenegen.vlm",),
@@ -65,7 +66,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
 NOT_AT_START = (
     "av", "pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp",
     "mujoco_warp", "lance", "duckdb", "mitsuba", "msgpack", "websockets", "zmq", "safetensors",
-    "httpx2", "outlines", "tenacity",
+    "httpx2", "httpcore2", "outlines", "tenacity",
 )  # fmt: skip
 """What neither `import scenegen` nor `scenegen --help` may load."""
 
