@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from scenegen.errors import MissingExtra
 
@@ -71,9 +71,9 @@ class Held(LogitsProcessor):
     def __init__(self, outlined: LLGuidanceLogitsProcessor) -> None:
         self._outlined = outlined
 
-    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
         """Return the scores with -inf where a token may not follow."""
         masked = self._outlined(input_ids.cpu().numpy(), scores.float().cpu().numpy())
         if broken := self._outlined.ll_matchers[0].get_error():
             raise RuntimeError(f"the grammar failed: {broken}")
-        return torch.from_numpy(masked).to(scores)
+        return cast(torch.FloatTensor, torch.from_numpy(masked).to(scores))

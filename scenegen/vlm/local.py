@@ -6,12 +6,12 @@ import io
 import json
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from scenegen.errors import MissingExtra, VlmError
 from scenegen.vlm.chat import Chat, Finish, Message, Reply, Request
 from scenegen.vlm.constraint import Constraint, UnusableSchema
-from scenegen.vlm.transcript import defused, transcript, turns, without_pictures, without_system
+from scenegen.vlm.transcript import transcript, turns, without_pictures, without_system
 from scenegen.vlm.weights import load_weights
 
 try:
@@ -51,12 +51,14 @@ class LocalModel:
         self.name = found.resolve().stem if found.is_file() else found.resolve().name
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         weights = load_weights(found, self.model, device)
-        self._model, self._tokenizer, self._processor = weights.model, weights.tokenizer, weights.processor
+        self._model: Any = weights.model
+        self._tokenizer, self._processor = weights.tokenizer, weights.processor
         self.sees = self._processor is not None
         """Whether it is shown pictures."""
         eos = self._tokenizer.eos_token_id
         pad = eos if self._tokenizer.pad_token_id is None else self._tokenizer.pad_token_id
-        self._ends = {"eos_token_id": eos, "pad_token_id": pad}
+        self._gpus = [self._model.device] if self._model.device.type == "cuda" else []
+        self._ends: dict[str, Any] = {"eos_token_id": eos, "pad_token_id": pad}
         self._model.generation_config = GenerationConfig(**self._ends)  # what a folder says of sampling is not asked
         words = self._model.config.get_text_config()
         self._window: int | None = getattr(words, "max_position_embeddings", None)
@@ -75,7 +77,7 @@ class LocalModel:
                 memory for it.
         """
         request = chat.request
-        with self._lock, torch.inference_mode(), torch.random.fork_rng():
+        with self._lock, torch.inference_mode(), torch.random.fork_rng(self._gpus):
             inputs = self._inputs(chat)
             asked = inputs["input_ids"].shape[1]
             if self._window and asked + request.max_tokens > self._window:
@@ -108,7 +110,7 @@ class LocalModel:
             held = [self._constraint.held(request.reply_schema)] if request.reply_schema else []
         except UnusableSchema as error:
             raise VlmError(self.model, f"the schema of the reply is not usable ({error})", "simplify it") from error
-        sampled = {"do_sample": True, "temperature": request.temperature, "top_k": 0, "top_p": 1.0}
+        sampled: dict[str, Any] = {"do_sample": True, "temperature": request.temperature, "top_k": 0, "top_p": 1.0}
         settings = GenerationConfig(
             max_new_tokens=request.max_tokens,
             **(sampled if request.temperature >= GREEDY_BELOW else {"do_sample": False}),
@@ -146,7 +148,7 @@ class LocalModel:
         return inputs
 
     def _encoded(self, messages: tuple[Message, ...], opened: dict[str, Image.Image] | None) -> Any:
-        encoder = self._tokenizer if self._processor is None else self._processor
+        encoder: Any = self._tokenizer if self._processor is None else self._processor
         if encoder.chat_template:
             return encoder.apply_chat_template(
                 turns(messages, self._special, opened),
@@ -157,6 +159,8 @@ class LocalModel:
             )
         text = transcript(messages, self._special, self._picture)
         shown = [opened[name] for message in messages for name in message.pictures] if opened else []
+        if shown and not self._picture:
+            raise ValueError("no template and no token that stands for a picture")
         return encoder(text=text, return_tensors="pt", **({"images": shown} if shown else {}))
 
     def _opened(self, chat: Chat, messages: tuple[Message, ...]) -> dict[str, Image.Image]:
@@ -182,7 +186,7 @@ class _Closing(StoppingCriteria):
         self._closing = closing
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor, **_: Any) -> torch.BoolTensor:
-        return torch.full((input_ids.shape[0],), self._closing.is_set(), device=input_ids.device)  # type: ignore[return-value]
+        return cast(torch.BoolTensor, torch.full((len(input_ids),), self._closing.is_set(), device=input_ids.device))
 
 
 def _refuse(constant: str) -> None:

@@ -62,7 +62,7 @@ def load_weights(path: Path, name: str, device: str) -> Weights:
                 raise VlmError(name, f"a {config.model_type!r} neither reads nor sees", "give a model that writes text")
             processor = AutoProcessor.from_pretrained(folder, **LOCAL) if sees else None
             tokenizer = processor.tokenizer if processor else _tokenizer(folder, gguf)
-            kind = transformers.AutoModelForImageTextToText if sees else transformers.AutoModelForCausalLM
+            kind: Any = transformers.AutoModelForImageTextToText if sees else transformers.AutoModelForCausalLM
             model, told = kind.from_pretrained(
                 folder,
                 dtype=torch.float32 if gguf else "auto",
