@@ -24,7 +24,7 @@ SPECIAL = ["<pad>", "<s>", "</s>", "<image>"]
 TEMPLATE = (
     "<s>{% for message in messages %}{{ message.role }}: {% if message.content is string %}{{ message.content }}"
     "{% else %}{% for part in message.content %}{% if part.type == 'image' %}<image>{% else %}{{ part.text }}"
-    "{% endif %}{% endfor %}{% endif %}\n{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}"
+    "{% endif %}{% endfor %}{% endif %}{{ '\n' }}{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}"
 )
 
 

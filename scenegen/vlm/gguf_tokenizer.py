@@ -14,7 +14,7 @@ from scenegen.errors import MissingExtra, VlmError
 
 try:
     from gguf import GGUFReader
-    from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers
+    from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
     from tokenizers.processors import TemplateProcessing
     from transformers import PreTrainedTokenizerFast
 except ImportError as error:
@@ -46,7 +46,7 @@ def gguf_tokenizer(file: Path) -> PreTrainedTokenizerFast:
         remedy = "put the model's tokenizer.json beside the file"
         raise VlmError(str(file), f"its tokens are of the kind {kind!r}, not SentencePiece's", remedy)
     texts, scores, kinds = facts["ggml.tokens"], facts["ggml.scores"], facts["ggml.token_type"]
-    prefix = SPACE if facts.get("ggml.add_space_prefix", True) else ""
+    prefix = facts.get("ggml.add_space_prefix", True)
     tokenizer = Tokenizer(
         models.BPE(
             {text: i for i, text in enumerate(texts)},
@@ -56,8 +56,10 @@ def gguf_tokenizer(file: Path) -> PreTrainedTokenizerFast:
             byte_fallback=True,
         )
     )
-    begun = [normalizers.Prepend(prefix)] if prefix else []
-    tokenizer.normalizer = normalizers.Sequence([*begun, normalizers.Replace(" ", SPACE)])
+    if prefix:
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="first", split=False)
+    else:
+        tokenizer.normalizer = normalizers.Replace(" ", SPACE)
     stripped = [decoders.Strip(" ", 1, 0)] if prefix else []
     replaced = decoders.Replace(SPACE, " ")
     tokenizer.decoder = decoders.Sequence([replaced, decoders.ByteFallback(), decoders.Fuse(), *stripped])
