@@ -46,12 +46,17 @@ def gguf_tokenizer(file: Path) -> PreTrainedTokenizerFast:
         remedy = "put the model's tokenizer.json beside the file"
         raise VlmError(str(file), f"its tokens are of the kind {kind!r}, not SentencePiece's", remedy)
     texts, scores, kinds = facts["ggml.tokens"], facts["ggml.scores"], facts["ggml.token_type"]
+    named = {
+        f"{short}_token": texts[facts[f"ggml.{long}_token_id"]]
+        for short, long in (("bos", "bos"), ("eos", "eos"), ("pad", "padding"), ("unk", "unknown"))
+        if f"ggml.{long}_token_id" in facts
+    }
     prefix = facts.get("ggml.add_space_prefix", True)
     tokenizer = Tokenizer(
         models.BPE(
             {text: i for i, text in enumerate(texts)},
             _merges(texts, scores, kinds),
-            unk_token=texts[facts.get("ggml.unknown_token_id", kinds.index(TokenKind.UNKNOWN))],
+            unk_token=named.get("unk_token"),
             fuse_unk=True,
             byte_fallback=True,
         )
@@ -66,11 +71,6 @@ def gguf_tokenizer(file: Path) -> PreTrainedTokenizerFast:
     added = list(zip(texts, kinds, strict=True))
     tokenizer.add_tokens([AddedToken(text) for text, kind in added if kind == TokenKind.USER_DEFINED])
     tokenizer.add_special_tokens([AddedToken(text) for text, kind in added if kind == TokenKind.CONTROL])
-    named = {
-        f"{short}_token": texts[facts[f"ggml.{long}_token_id"]]
-        for short, long in (("bos", "bos"), ("eos", "eos"), ("pad", "padding"), ("unk", "unknown"))
-        if f"ggml.{long}_token_id" in facts
-    }
     if "bos_token" in named and facts.get("ggml.add_bos_token", True):
         bos = named["bos_token"]
         tokenizer.post_processor = TemplateProcessing(

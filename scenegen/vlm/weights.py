@@ -112,7 +112,7 @@ def _tokenizer(folder: Path, gguf: Path | None) -> PreTrainedTokenizerFast:
 
 @contextlib.contextmanager
 def _offline() -> Iterator[None]:
-    """Keep transformers from the network, and from drawing bars, while a model is loaded."""
+    """Keep transformers from the network, and quiet, while a model is loaded."""
     constants = huggingface_hub.constants
     before, level, bars = constants.HF_HUB_OFFLINE, logging.get_verbosity(), logging.is_progress_bar_enabled()
     constants.HF_HUB_OFFLINE = True
