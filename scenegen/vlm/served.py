@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -133,6 +134,11 @@ class ModelServer:
 
 class _Server(ThreadingHTTPServer):
     owner: ModelServer
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Pass over peers that are gone; anything else is a fault of ours and is printed."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
