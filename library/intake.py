@@ -86,6 +86,10 @@ class Intake:
         self._journal.add(some)
         self._unpublished += some
 
+    def attach(self, files: Mapping[str, FileFacts]) -> None:
+        """Publish more files with the next lines."""
+        self._files |= files
+
     def publish(self, message: str) -> Commit | None:
         """Publish what is in the journal; return the commit, or None if there was nothing to publish.
 

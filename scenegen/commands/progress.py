@@ -38,6 +38,11 @@ class SceneProgress(Counted):
         if not self._bar and self.done > self._done_before:
             self._line()
 
+    def say(self, sentence: str) -> None:
+        """Tell a sentence."""
+        if self._style != "json":
+            typer.echo(sentence, err=True)
+
     @property
     def rate(self) -> float:
         """Scenes kept a second by this run."""

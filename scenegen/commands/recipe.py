@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -17,7 +17,7 @@ from scenegen.base import sample_base
 from scenegen.cell import Cell
 from scenegen.commands.device import PROCESSOR, settle_engine
 from scenegen.commands.together import Together
-from scenegen.expand import Expander, Expansion, Session
+from scenegen.expand import Expander, Expansion, Outcome, Session, Way
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.folder import catalogue_with_folder
 from scenegen.place import PlaceOptions
@@ -114,19 +114,35 @@ class Recipe:
     expansion: Expansion
     usd: UsdFiles = UsdFiles.ALL
     device: str = PROCESSOR
+    proposals: Mapping[int, Sequence[Way]] | None = None
+    """What a model proposed for each base, by its number; None draws by level."""
+    review: Callable[[Outcome], Outcome] | None = None
+    """Looks at what was made before it is kept; only in one process."""
+
+    def expander(self) -> Expander:
+        """Build what makes scenes, without keeping any."""
+        return Expander(self.expansion, self._workshop().session(self.expansion), remembers=self.chunk)
+
+    def _workshop(self) -> Workshop:
+        root = Path(self.folder, USD)
+        return Workshop.of(
+            self.cell, self.parts, robots=root / CELLS, scratch=Path(self.folder, SCRATCH), device=self.device
+        )
 
     def __call__(self) -> Callable[[list[int]], list[Line]]:
         """Build the worker: from indices to the lines of what was kept."""
         root = Path(self.folder, USD)
-        workshop = Workshop.of(
-            self.cell, self.parts, robots=root / CELLS, scratch=Path(self.folder, SCRATCH), device=self.device
-        )
-        expander = Expander(self.expansion, workshop.session(self.expansion), remembers=self.chunk)
+        workshop = self._workshop()
+        session = workshop.session(self.expansion)
+        if self.proposals is not None:
+            session = replace(session, proposed=partial(_of_base, self.proposals))
+        expander = Expander(self.expansion, session, remembers=self.chunk)
         usd = FolderFiles(root) if self.usd is UsdFiles.ALL else None
         keeper = Keeper(workshop.writer, workshop.context.metered, expansion_id=self.expansion.content_id, usd=usd)
         together = workshop.together
         if together.judge is None:
-            return lambda indices: [keeper.keep(expander.make(index)) for index in indices]
+            review = self.review or _kept_as_it_is
+            return lambda indices: [keeper.keep(review(expander.make(index))) for index in indices]
 
         def work(indices: list[int]) -> list[Line]:
             # Bases first: the variants of one shall not all make it at once.
@@ -143,3 +159,11 @@ class Recipe:
     def chunk(self) -> int:
         """Most indices that a worker should be given at once."""
         return CHUNK if self.device == PROCESSOR else CHUNK_TOGETHER
+
+
+def _of_base(proposals: Mapping[int, Sequence[Way]], base: int) -> Sequence[Way]:
+    return proposals.get(base, ())
+
+
+def _kept_as_it_is(outcome: Outcome) -> Outcome:
+    return outcome

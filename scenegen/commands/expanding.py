@@ -1,0 +1,178 @@
+"""Runs an expansion: makes scenes index by index, keeps them, reports what came of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from library.commit import Commit
+from library.intake import Intake
+from library.row import Line
+from scenegen.commands.asker import Asker, Spent, Ways
+from scenegen.commands.progress import SceneProgress, progress_style
+from scenegen.commands.recipe import Recipe
+from scenegen.expand import Expansion
+from scenegen.pool import Demand, run_ordered
+
+WRITE_EVERY_S = 1.0
+"""Time between writes to the journal [s]: what a kill can cost; an interruption costs nothing that was made."""
+GIVE_UP_AFTER = 20
+"""Exhausted indices after which an expansion that hardly gives anything stops."""
+
+
+@dataclass
+class Expanding:
+    """One run of an expansion, which may continue an earlier one.
+
+    Args:
+        intake: Keeps what is made.
+        recipe: Makes it.
+        n: How many scenes are wanted in all.
+        processes: How many processes work.
+        as_json: Whether progress and report are JSON.
+    """
+
+    intake: Intake
+    recipe: Recipe
+    n: int
+    processes: int
+    as_json: bool
+    _pending: list[Line] = field(default_factory=list)
+
+    def run(self, asker: Callable[[Callable[[str], None]], Asker] | None = None) -> None:
+        """Make scenes until n are kept, in the order of their indices, and publish them.
+
+        Args:
+            asker: Makes what asks a model for proposals, told what a person should know; None draws by level.
+
+        Raises:
+            VlmError: A model that is asked gave no reply; what was made is kept.
+            BudgetSpent: A model may cost no more; what was made is kept.
+        """
+        self._before, self._written, commit = self.intake.tally.kept, time.monotonic(), None
+        asks: Asker | None = None
+        with SceneProgress(self.n, done=self._before, style=progress_style(self.as_json)) as self._progress:
+            try:
+                if asker is None:
+                    self._make(self.recipe, end=3 * self.n + 100)
+                else:
+                    asks = asker(self._progress.say)
+                    self._propose(asks)
+            finally:
+                self.intake.attach(asks.files if asks else {})
+                self.intake.add(self._pending)
+                commit = self.intake.publish(self._message())
+        _report(self, commit, asks.spent if asks else None)
+
+    @property
+    def progress(self) -> SceneProgress:
+        """What shows how far it is."""
+        return self._progress
+
+    def _propose(self, asker: Asker) -> None:
+        """Ask about as many bases as are needed, make what was proposed, and ask about more while scenes are missing."""
+        per_base, tally, first = self.recipe.expansion.per_base, self.intake.tally, 0
+        most = 3 * -(-self.n // per_base) + 5
+        expander, ways = self.recipe.expander(), Ways()
+        while tally.kept < self.n and first < most and not self._hopeless():
+            bases = range(first, min(most, first + -(-(self.n - tally.kept) // per_base)))
+            first = bases.stop
+            open_ = [b for b in bases if not tally.indices.issuperset(range(b * per_base, (b + 1) * per_base))]
+            ways |= asker.ask(expander, open_)
+            self._make(replace(self.recipe, proposals=ways), end=first * per_base)
+
+    def _make(self, recipe: Recipe, *, end: int) -> None:
+        """Make the indices below an end until enough scenes are kept."""
+        tally = self.intake.tally
+        demand = Demand(wanted=self.n - tally.kept, end=end, skip=frozenset(tally.indices))
+        processes = max(1, min(self.processes, -(-demand.wanted // recipe.chunk)))
+        with closing(run_ordered(recipe, demand, processes=processes, chunk=recipe.chunk)) as made:
+            for _, line in made:
+                tally.add_line(line)
+                self._pending.append(line)
+                kept = line.scenario_id is not None
+                demand.wanted -= kept
+                self._progress.add_index(kept=kept, rejected=sum(line.rejected.values()))
+                if self._hopeless():
+                    demand.wanted = 0
+                if time.monotonic() > self._written + WRITE_EVERY_S:
+                    self._write()
+
+    def _write(self) -> None:
+        self.intake.add(self._pending)
+        self._pending, self._written = [], time.monotonic()
+        if self.intake.due:
+            self.intake.publish(self._message())
+
+    def _message(self) -> str:
+        expansion: Expansion = self.recipe.expansion
+        levels = f" levels {','.join(map(str, expansion.levels))}" if expansion.proposer is None else " by proposals"
+        return f"expand {', '.join(expansion.axes)}{levels}: {self.intake.tally.kept} of {self.n} scenes"
+
+    def _hopeless(self) -> bool:
+        """Tell whether hardly any index gives a scene, so that going on would only burn time."""
+        tally = self.intake.tally
+        return tally.exhausted >= GIVE_UP_AFTER and tally.exhausted > 4 * (tally.kept - self._before)
+
+
+def _report(run: Expanding, commit: Commit | None, spent: Spent | None) -> None:
+    recipe, tally, n, progress = run.recipe, run.intake.tally, run.n, run.progress
+    attempts = tally.kept + sum(tally.rejected.values())
+    facts = {
+        "event": "done",
+        "library": recipe.folder,
+        "commit": commit.content_id if commit else None,
+        "expansion": recipe.expansion.content_id,
+        "kept": tally.kept,
+        "n": n,
+        "twins": len(tally.bases),
+        "exhausted_indices": tally.exhausted,
+        "rejected": dict(tally.rejected.most_common()),
+        "seconds": round(progress.seconds, 2),
+        "scenes_per_s": round(progress.rate, 1),
+    }
+    if spent is not None:
+        facts["asked"] = asdict(spent)
+    if run.as_json:
+        typer.echo(json.dumps(facts))
+        return
+    typer.echo(
+        f"kept {tally.kept} of {n} scenes with {len(tally.bases)} unperturbed twins in {recipe.folder} "
+        f"({progress.rate:.0f} scenes/s, {progress.seconds:.1f} s)"
+    )
+    if commit:
+        typer.echo(f"committed as {commit.branch}@{commit.number} ({commit.content_id[:12]})")
+    if spent is not None:
+        _report_asked(spent)
+    if tally.rejected:
+        table = Table("rejected by", "times", "of attempts", title="rejected attempts", title_justify="left")
+        for reason, count in tally.rejected.most_common():
+            table.add_row(reason, str(count), f"{count / attempts:.1%}")
+        Console().print(table)
+    if tally.kept < n:
+        worst = tally.rejected.most_common(1)[0][0] if tally.rejected else "nothing"
+        typer.echo(
+            f"scenegen: only {tally.kept} of {n} scenes; {tally.exhausted} indices gave none, most often for {worst}"
+            " - widen the cell's envelope, lower --levels, or look at one with `scenegen check`",
+            err=True,
+        )
+
+
+def _report_asked(spent: Spent) -> None:
+    at_once, once, twice = spent.valid_after
+    typer.echo(
+        f"asked a model {spent.calls} times, {spent.tokens} tokens, {spent.seconds:.0f} s: {spent.accepted} proposals "
+        f"accepted ({at_once} at once, {once} after one repair, {twice} after two)"
+    )
+    for reason, count in spent.dropped.most_common():
+        typer.echo(f"dropped{f' {count} times' if count > 1 else ''}: {reason}")
+    if spent.judged:
+        unread = f", {spent.unread} opinions could not be read" if spent.unread else ""
+        typer.echo(f"judged {spent.judged} scenes{unread}")
