@@ -76,6 +76,11 @@ class Intake:
         """Whether enough lines came together for a commit."""
         return len(self._unpublished) >= PUBLISH_EVERY
 
+    @property
+    def unpublished(self) -> frozenset[int]:
+        """Indices that no commit holds yet."""
+        return frozenset(line.index for line in self._unpublished)
+
     def add(self, lines: Iterable[Line]) -> None:
         """Make lines durable.
 

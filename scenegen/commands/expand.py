@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -14,13 +15,27 @@ from library.structures import keep_structures
 from library.versioned import VersionedLibrary
 from scenegen.axes.registry import AXES, axis_named
 from scenegen.cells.loader import load_cell
+from scenegen.commands.ask_options import (
+    BUDGET_TOKENS,
+    BUDGET_USD,
+    DRY_RUN,
+    JUDGE,
+    PRICES,
+    PROPOSALS_OPTION,
+    TEXT_ONLY,
+    VLM,
+    AskOptions,
+)
 from scenegen.commands.device import DEVICE, settle_engine
 from scenegen.commands.exits import EXIT_FINDINGS
+from scenegen.commands.expanding import Expanding
 from scenegen.commands.options import parse_levels
 from scenegen.commands.recipe import Recipe, UsdFiles, check_plan, inventory_parts
+from scenegen.commands.sent import print_chat
 from scenegen.design import DesignKind
 from scenegen.errors import InvalidOption, InvalidRecord
 from scenegen.expand import Expansion
+from scenegen.record import Record
 from scenegen.verdict import Finding
 from validators.cell_check import check_cell
 
@@ -48,10 +63,22 @@ def expand(
     ),
     branch: str = typer.Option(MAIN, help="Branch of the library to commit to."),
     processes: int = typer.Option(0, min=0, help="Processes; 0 takes one a core, or one where a GPU checks."),
+    vlm: str = VLM,
+    proposals: int = PROPOSALS_OPTION,
+    judge: bool = JUDGE,
+    text_only: bool = TEXT_ONLY,
+    dry_run: bool = DRY_RUN,
+    budget_tokens: int | None = BUDGET_TOKENS,
+    budget_usd: float | None = BUDGET_USD,
+    prices: Path | None = PRICES,
     device: str = DEVICE,
     as_json: bool = typer.Option(False, "--json", help="Progress and report as JSON lines."),
 ) -> None:
-    """Generate valid scenes along axes and keep them in a library; run it again to continue."""
+    """Generate valid scenes along axes and keep them in a library; run it again to continue.
+
+    With --vlm, a model that sees a scene proposes what a plant could do to it, each proposal with its cause; scenes of
+    it pass the same checks as any others. Endpoints take their key from SCENEGEN_VLM_KEY or OPENAI_API_KEY.
+    """
     if n < 1:
         raise InvalidOption("--n", n, "a whole number of at least 1")
     if placement not in ("sequential", "uniform"):
@@ -74,18 +101,38 @@ def expand(
         per_base=per_base,
         repair=repair,
     )
-    store = VersionedLibrary.create(library)
-    plan = check_plan(specification, catalogue, device=device)
+    options = AskOptions(vlm, judge, proposals, text_only, dry_run, budget_tokens, budget_usd, prices)
+    options.check(expansion)
     recipe = Recipe(str(library), specification, catalogue, expansion, usd, device)
-    with Journal(store.folder, expansion.content_id) as journal:
-        files = keep_structures(store, specification, catalogue, beside=Path(cell))
-        for record in (plan, expansion):
-            files |= store.record(record)
-        intake = Intake(store, journal, expansion_id=expansion.content_id, branch=branch, files=files)
-        processes = processes or (os.cpu_count() or 1 if engine is None else 1)
-        Expanding(intake, recipe, n, processes, as_json).run()
-    if intake.tally.kept < n:
+    if dry_run:
+        print_chat(options.first_chat(recipe))
+        return
+    processes = processes or (os.cpu_count() or 1 if engine is None else 1)
+    kept = _run(recipe, options, n, branch=branch, beside=Path(cell), processes=processes, as_json=as_json)
+    if kept < n:
         raise typer.Exit(EXIT_FINDINGS)
+
+
+def _run(
+    recipe: Recipe, options: AskOptions, n: int, *, branch: str, beside: Path, processes: int, as_json: bool
+) -> int:
+    """Run an expansion; return how many scenes its library holds of it then."""
+    records: list[Record] = [check_plan(recipe.cell, recipe.parts, device=recipe.device)]
+    with options.back_end() as back_end:
+        if back_end is not None:
+            asking = options.asking(back_end.model)
+            recipe = replace(recipe, expansion=recipe.expansion.replaced(proposer=asking.content_id))
+            records.append(asking)
+        store = VersionedLibrary.create(recipe.folder)
+        asker = options.asker(store, back_end, recipe) if back_end is not None else None
+        expansion_id = recipe.expansion.content_id
+        with Journal(store.folder, expansion_id) as journal:
+            files = keep_structures(store, recipe.cell, recipe.parts, beside=beside)
+            for record in (*records, recipe.expansion):
+                files |= store.record(record)
+            intake = Intake(store, journal, expansion_id=expansion_id, branch=branch, files=files)
+            Expanding(intake, recipe, n, processes, as_json).run(asker)
+    return intake.tally.kept
 
 
 def _require_sound(name: str, findings: tuple[Finding, ...]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 
@@ -15,16 +14,21 @@ from rich.table import Table
 from library.commit import Commit
 from library.intake import Intake
 from library.row import Line
-from scenegen.commands.asker import Asker, Spent, Ways
+from scenegen.commands.asker import Asker, Talk
 from scenegen.commands.progress import SceneProgress, progress_style
 from scenegen.commands.recipe import Recipe
-from scenegen.expand import Expansion
+from scenegen.errors import BudgetSpent, VlmError
+from scenegen.expand import NO_PROPOSAL, Expansion
 from scenegen.pool import Demand, run_ordered
 
 WRITE_EVERY_S = 1.0
 """Time between writes to the journal [s]: what a kill can cost; an interruption costs nothing that was made."""
 GIVE_UP_AFTER = 20
 """Exhausted indices after which an expansion that hardly gives anything stops."""
+BASES_AT_ONCE = 16
+"""Most bases that a model is asked about before scenes are made of what it proposed."""
+REASONS = 10
+"""Most reasons for dropped proposals that the report names."""
 
 
 @dataclass
@@ -46,30 +50,34 @@ class Expanding:
     as_json: bool
     _pending: list[Line] = field(default_factory=list)
 
-    def run(self, asker: Callable[[Callable[[str], None]], Asker] | None = None) -> None:
-        """Make scenes until n are kept, in the order of their indices, and publish them.
+    def run(self, asker: Asker | None = None) -> None:
+        """Make scenes until n are kept, in the order of their indices, publish them, and report.
 
         Args:
-            asker: Makes what asks a model for proposals, told what a person should know; None draws by level.
+            asker: Asks a model for proposals; None draws by level.
 
         Raises:
-            VlmError: A model that is asked gave no reply; what was made is kept.
-            BudgetSpent: A model may cost no more; what was made is kept.
+            VlmError: A model that is asked gave no reply; what was made is kept and reported.
+            BudgetSpent: A model may cost no more; what was made is kept and reported.
         """
         self._before, self._written, commit = self.intake.tally.kept, time.monotonic(), None
-        asks: Asker | None = None
+        stopped: VlmError | BudgetSpent | None = None
         with SceneProgress(self.n, done=self._before, style=progress_style(self.as_json)) as self._progress:
             try:
                 if asker is None:
                     self._make(self.recipe, end=3 * self.n + 100)
                 else:
-                    asks = asker(self._progress.say)
-                    self._propose(asks)
+                    asker.say = self._progress.say
+                    self._propose(asker)
+            except (VlmError, BudgetSpent) as error:
+                stopped = error
             finally:
-                self.intake.attach(asks.files if asks else {})
                 self.intake.add(self._pending)
+                self.intake.attach(asker.files if asker else {})
                 commit = self.intake.publish(self._message())
-        _report(self, commit, asks.spent if asks else None)
+        _report(self, commit, asker.talk if asker else None)
+        if stopped is not None:
+            raise stopped
 
     @property
     def progress(self) -> SceneProgress:
@@ -77,22 +85,30 @@ class Expanding:
         return self._progress
 
     def _propose(self, asker: Asker) -> None:
-        """Ask about as many bases as are needed, make what was proposed, and ask about more while scenes are missing."""
+        """Ask about as many bases as are needed, make what was proposed, and ask about more while scenes are missing.
+
+        A base whose scenes are all published is not asked about again.
+        """
         per_base, tally, first = self.recipe.expansion.per_base, self.intake.tally, 0
         most = 3 * -(-self.n // per_base) + 5
-        expander, ways = self.recipe.expander(), Ways()
+        expander, published = self.recipe.expander(), tally.indices - self.intake.unpublished
         while tally.kept < self.n and first < most and not self._hopeless():
-            bases = range(first, min(most, first + -(-(self.n - tally.kept) // per_base)))
+            bases = range(first, min(most, first + BASES_AT_ONCE, first + -(-(self.n - tally.kept) // per_base)))
             first = bases.stop
-            open_ = [b for b in bases if not tally.indices.issuperset(range(b * per_base, (b + 1) * per_base))]
-            ways |= asker.ask(expander, open_)
-            self._make(replace(self.recipe, proposals=ways), end=first * per_base)
+            open_ = [b for b in bases if not published.issuperset(range(b * per_base, (b + 1) * per_base))]
+            stopped = asker.ask(expander, open_)
+            # Records lie there before any scene that names them is published.
+            self.intake.attach(asker.files)
+            recipe = replace(self.recipe, proposals=asker.ways, review=asker.review if asker.judges else None)
+            self._make(recipe, end=(stopped.base if stopped else first) * per_base)
+            if stopped is not None:
+                raise stopped.error
 
     def _make(self, recipe: Recipe, *, end: int) -> None:
         """Make the indices below an end until enough scenes are kept."""
         tally = self.intake.tally
         demand = Demand(wanted=self.n - tally.kept, end=end, skip=frozenset(tally.indices))
-        processes = max(1, min(self.processes, -(-demand.wanted // recipe.chunk)))
+        processes = 1 if recipe.review else max(1, min(self.processes, -(-demand.wanted // recipe.chunk)))
         with closing(run_ordered(recipe, demand, processes=processes, chunk=recipe.chunk)) as made:
             for _, line in made:
                 tally.add_line(line)
@@ -117,12 +133,16 @@ class Expanding:
         return f"expand {', '.join(expansion.axes)}{levels}: {self.intake.tally.kept} of {self.n} scenes"
 
     def _hopeless(self) -> bool:
-        """Tell whether hardly any index gives a scene, so that going on would only burn time."""
+        """Tell whether hardly any index gives a scene, so that going on would only burn time.
+
+        Indices for which nothing was proposed do not count: they burn none.
+        """
         tally = self.intake.tally
-        return tally.exhausted >= GIVE_UP_AFTER and tally.exhausted > 4 * (tally.kept - self._before)
+        exhausted = tally.exhausted - tally.rejected[NO_PROPOSAL]
+        return exhausted >= GIVE_UP_AFTER and exhausted > 4 * (tally.kept - self._before)
 
 
-def _report(run: Expanding, commit: Commit | None, spent: Spent | None) -> None:
+def _report(run: Expanding, commit: Commit | None, talk: Talk | None) -> None:
     recipe, tally, n, progress = run.recipe, run.intake.tally, run.n, run.progress
     attempts = tally.kept + sum(tally.rejected.values())
     facts = {
@@ -138,8 +158,8 @@ def _report(run: Expanding, commit: Commit | None, spent: Spent | None) -> None:
         "seconds": round(progress.seconds, 2),
         "scenes_per_s": round(progress.rate, 1),
     }
-    if spent is not None:
-        facts["asked"] = asdict(spent)
+    if talk is not None:
+        facts["asked"] = asdict(talk)
     if run.as_json:
         typer.echo(json.dumps(facts))
         return
@@ -149,8 +169,8 @@ def _report(run: Expanding, commit: Commit | None, spent: Spent | None) -> None:
     )
     if commit:
         typer.echo(f"committed as {commit.branch}@{commit.number} ({commit.content_id[:12]})")
-    if spent is not None:
-        _report_asked(spent)
+    if talk is not None:
+        _report_talk(talk)
     if tally.rejected:
         table = Table("rejected by", "times", "of attempts", title="rejected attempts", title_justify="left")
         for reason, count in tally.rejected.most_common():
@@ -165,14 +185,14 @@ def _report(run: Expanding, commit: Commit | None, spent: Spent | None) -> None:
         )
 
 
-def _report_asked(spent: Spent) -> None:
-    at_once, once, twice = spent.valid_after
+def _report_talk(talk: Talk) -> None:
+    at_once, once, twice = talk.valid_after
     typer.echo(
-        f"asked a model {spent.calls} times, {spent.tokens} tokens, {spent.seconds:.0f} s: {spent.accepted} proposals "
-        f"accepted ({at_once} at once, {once} after one repair, {twice} after two)"
+        f"{talk.calls} replies of the model, {talk.tokens} tokens, {talk.seconds:.0f} s: {talk.accepted} proposals "
+        f"accepted ({at_once} at once, {once} after one repair, {twice} after two), {talk.dropped} dropped"
     )
-    for reason, count in spent.dropped.most_common():
+    for reason, count in talk.reasons.most_common(REASONS):
         typer.echo(f"dropped{f' {count} times' if count > 1 else ''}: {reason}")
-    if spent.judged:
-        unread = f", {spent.unread} opinions could not be read" if spent.unread else ""
-        typer.echo(f"judged {spent.judged} scenes{unread}")
+    if talk.judged:
+        unread = f", {talk.unread} opinions could not be read" if talk.unread else ""
+        typer.echo(f"{talk.judged} scenes judged, {talk.rejected} rejected{unread}")

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from library.files import library_error
 from library.layers import Layers
 from prompts.prompt import load_prompt, prompt_names
-from scenegen.axes.registry import AXES, axis_named
+from scenegen.axes.registry import axis_named
+from scenegen.commands.ask_options import PROPOSALS_OPTION, TEXT_ONLY
 from scenegen.commands.opened import LIBRARY_OPTION, VERSION, open_version
+from scenegen.commands.sent import print_chat
 from scenegen.errors import InvalidOption
-from scenegen.vlm.chat import Chat
 from scenegen.vlm.judging import SceneJudge
 from scenegen.vlm.photographer import Photographer
-from scenegen.vlm.proposing import PROPOSALS, Proposer
+from scenegen.vlm.proposing import EDITED_AXES, Proposer, require_edits
 
 app = typer.Typer(no_args_is_help=True, help="The words that are sent to a vision-language model.")
 
@@ -49,37 +50,29 @@ def try_prompt(
     version: str = VERSION,
     axis: list[str] = typer.Option([], help="Axes that proposals may act on; all without it."),
     picture: Path | None = typer.Option(None, help="Also write the picture that is sent, as PNG."),
-    text_only: bool = typer.Option(False, "--text-only", help="As for a model that sees no pictures."),
+    proposals: int = PROPOSALS_OPTION,
+    text_only: bool = TEXT_ONLY,
 ) -> None:
     """Print exactly what would be sent about a scene; nothing is sent."""
     load_prompt(name)
     if name not in ("propose", "judge"):
-        raise InvalidOption(
-            "NAME", name, "propose or judge: repair answers a reply, so there is nothing to fill it with"
-        )
+        raise InvalidOption("NAME", name, "propose or judge; repair answers a reply and cannot be tried alone")
+    axes = tuple(dict.fromkeys(axis_named(one).name for one in axis)) or EDITED_AXES
+    require_edits(axes)
     store, snapshot = open_version(library, version)
     row = snapshot.find(scene)
     scenario, (cell, parts) = snapshot.scenario(row), Layers(store, snapshot).cell_and_parts(row)
-    axes = tuple(axis_named(one).name for one in axis) or tuple(AXES)
-    photographer = None if text_only else Photographer(cell, parts)
+    shot = None if text_only else Photographer(cell, parts).photo(scenario, numbered=name == "propose")
     if name == "judge":
-        shot = photographer.photo(scenario, numbered=False) if photographer else None
         chat = SceneJudge(cell, parts).chat(scenario, shot)
     else:
-        shot = photographer.photo(scenario, numbered=True) if photographer else None
-        chat = Proposer(cell, parts, axes, count=PROPOSALS).chat(scenario, shot)
+        chat = Proposer(cell, parts, axes, count=proposals).dialogue(scenario, shot).chat
+    if chat is None:
+        raise InvalidOption("--axis", ", ".join(axes), "axes along which the scene offers something to change")
     print_chat(chat)
     if picture is not None and shot is not None:
-        picture.write_bytes(shot)
+        try:
+            picture.write_bytes(shot)
+        except OSError as error:
+            raise library_error(picture, error) from error
         typer.echo(f"wrote {picture}", err=True)
-
-
-def print_chat(chat: Chat) -> None:
-    """Print all that is sent: messages, pictures by hash and size, the schema of the reply, limits."""
-    request = chat.request
-    for message in request.messages:
-        typer.echo(f"# {message.role}\n{message.text}\n")
-        for digest in message.pictures:
-            typer.echo(f"[picture: PNG of {len(chat.pictures[digest])} bytes, sha256 {digest}]\n")
-    typer.echo(f"# schema of the reply\n{json.dumps(request.reply_schema, indent=1)}\n")
-    typer.echo(f"at most {request.max_tokens} tokens, temperature {request.temperature:g}, seed {request.seed}")

@@ -116,40 +116,39 @@ class Recipe:
     device: str = PROCESSOR
     proposals: Mapping[int, Sequence[Way]] | None = None
     """What a model proposed for each base, by its number; None draws by level."""
-    review: Callable[[Outcome], Outcome] | None = None
-    """Looks at what was made before it is kept; only in one process."""
+    review: Callable[[Sequence[Outcome]], list[Outcome]] | None = None
+    """Looks at what was made before it is kept; works in one process only."""
 
     def expander(self) -> Expander:
-        """Build what makes scenes, without keeping any."""
-        return Expander(self.expansion, self._workshop().session(self.expansion), remembers=self.chunk)
+        """Build what makes scenes without keeping any, on the processor."""
+        return Expander(self.expansion, self._workshop(PROCESSOR).session(self.expansion), remembers=self.chunk)
 
-    def _workshop(self) -> Workshop:
-        root = Path(self.folder, USD)
-        return Workshop.of(
-            self.cell, self.parts, robots=root / CELLS, scratch=Path(self.folder, SCRATCH), device=self.device
-        )
+    def _workshop(self, device: str) -> Workshop:
+        root, scratch = Path(self.folder, USD), Path(self.folder, SCRATCH)
+        return Workshop.of(self.cell, self.parts, robots=root / CELLS, scratch=scratch, device=device)
 
     def __call__(self) -> Callable[[list[int]], list[Line]]:
         """Build the worker: from indices to the lines of what was kept."""
-        root = Path(self.folder, USD)
-        workshop = self._workshop()
+        workshop = self._workshop(self.device)
         session = workshop.session(self.expansion)
         if self.proposals is not None:
             session = replace(session, proposed=partial(_of_base, self.proposals))
         expander = Expander(self.expansion, session, remembers=self.chunk)
-        usd = FolderFiles(root) if self.usd is UsdFiles.ALL else None
+        usd = FolderFiles(Path(self.folder, USD)) if self.usd is UsdFiles.ALL else None
         keeper = Keeper(workshop.writer, workshop.context.metered, expansion_id=self.expansion.content_id, usd=usd)
-        together = workshop.together
+        together, review = workshop.together, self.review
         if together.judge is None:
-            review = self.review or _kept_as_it_is
-            return lambda indices: [keeper.keep(review(expander.make(index))) for index in indices]
+            if review is not None:
+                return lambda indices: [keeper.keep(one) for one in review([expander.make(i) for i in indices])]
+            # A scene is kept before the next is made: what its checks saw is at hand then.
+            return lambda indices: [keeper.keep(expander.make(index)) for index in indices]
 
         def work(indices: list[int]) -> list[Line]:
             # Bases first: the variants of one shall not all make it at once.
             bases = dict.fromkeys(map(expander.base_of, indices))
             deque(together.run(partial(expander.prepare, base) for base in bases), maxlen=0)
             made = together.run(partial(expander.make, index) for index in indices)
-            lines = [keeper.keep(outcome) for outcome in made]
+            lines = [keeper.keep(outcome) for outcome in (review(list(made)) if review else made)]
             together.say_overflows()
             return lines
 
@@ -163,7 +162,3 @@ class Recipe:
 
 def _of_base(proposals: Mapping[int, Sequence[Way]], base: int) -> Sequence[Way]:
     return proposals.get(base, ())
-
-
-def _kept_as_it_is(outcome: Outcome) -> Outcome:
-    return outcome

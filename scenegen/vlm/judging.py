@@ -12,8 +12,8 @@ from scenegen.cell import Cell
 from scenegen.parts.catalogue import Catalogue
 from scenegen.record import Record
 from scenegen.scenario import Scenario
-from scenegen.vlm.asking import first_chat
-from scenegen.vlm.chat import BackEnd, Call, Chat, Finish
+from scenegen.vlm.chat import Chat, Finish, Reply
+from scenegen.vlm.chats import first_chat
 from scenegen.vlm.scene_text import scene_text
 
 SCHEMA = {
@@ -45,15 +45,6 @@ class Opinion(Record):
 
 
 @dataclass(frozen=True)
-class Judged:
-    """An opinion with the call behind it."""
-
-    call: Call
-    opinion: Opinion | None
-    """None where the reply could not be read: no opinion rejects nothing."""
-
-
-@dataclass(frozen=True)
 class SceneJudge:
     """Judges scenes of one cell.
 
@@ -79,19 +70,12 @@ class SceneJudge:
         }
         return first_chat(load_prompt("judge"), fields, schema=SCHEMA, picture=picture)
 
-    def judge(self, scenario: Scenario, picture: bytes | None, back_end: BackEnd) -> Judged:
-        """Ask for an opinion.
 
-        Raises:
-            VlmError: There was no reply.
-            BudgetSpent: Asking would cost more than is allowed.
-        """
-        chat = self.chat(scenario, picture)
-        reply = back_end.reply(chat)
-        call = Call(model=back_end.model, request=chat.request, reply=reply)
-        if reply.finish is not Finish.STOP:
-            return Judged(call, None)
-        try:
-            return Judged(call, Opinion.model_validate_json(reply.text, strict=True))
-        except ValidationError:
-            return Judged(call, None)
+def read_opinion(reply: Reply) -> Opinion | None:
+    """Read what a judge replied; None where it cannot be read: no opinion rejects nothing."""
+    if reply.finish is not Finish.STOP:
+        return None
+    try:
+        return Opinion.model_validate_json(reply.text, strict=True)
+    except ValidationError:
+        return None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import json
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from scenegen.errors import MissingExtra, VlmError
+from scenegen.errors import InvalidOption, MissingExtra, VlmError
 from scenegen.vlm.chat import Chat, Finish, Message, Reply, Request
 from scenegen.vlm.constraint import Constraint, UnusableSchema
 from scenegen.vlm.transcript import transcript, turns, without_pictures, without_system
@@ -177,6 +178,23 @@ class LocalModel:
             json.loads(text, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             raise VlmError(self.model, f"its reply is no JSON ({error})", "ask again with another seed") from error
+
+
+def build(option: str, target: str, environment: Mapping[str, str]) -> LocalModel:
+    """Build the model that was asked for.
+
+    Args:
+        option: What was typed, for errors.
+        target: What stands behind `local:`.
+        environment: Not needed.
+
+    Raises:
+        InvalidOption: No path is given.
+        VlmError: There is no such model, or not all of it.
+    """
+    if not target:
+        raise InvalidOption("--vlm", option, "local:PATH")
+    return LocalModel(target)
 
 
 class _Closing(StoppingCriteria):

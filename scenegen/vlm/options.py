@@ -23,9 +23,24 @@ class Kind:
 
 KINDS = {
     "openai": Kind("scenegen.vlm.endpoint", "openai:MODEL[@URL]"),
+    "local": Kind("scenegen.vlm.local", "local:PATH"),
     "replay": Kind("scenegen.vlm.replay", "replay:FILE"),
 }
 """Kinds by the word that begins the text."""
+
+
+def require_kind(option: str) -> Kind:
+    """Return the kind of back end that was asked for; nothing is loaded.
+
+    Raises:
+        InvalidOption: There is no such kind.
+    """
+    kind = option.partition(":")[0]
+    if kind not in KINDS:
+        close = difflib.get_close_matches(kind, KINDS, n=1)
+        hint = f" - did you mean {KINDS[close[0]].typed}?" if close else ""
+        raise InvalidOption("--vlm", option, ", ".join(known.typed for known in KINDS.values()) + hint)
+    return KINDS[kind]
 
 
 def make_back_end(option: str, environment: Mapping[str, str]) -> BackEnd:
@@ -40,9 +55,5 @@ def make_back_end(option: str, environment: Mapping[str, str]) -> BackEnd:
         VlmError: It cannot be used as things are: no key, no file.
         LibraryError: A file cannot be read.
     """
-    kind, _, target = option.partition(":")
-    if kind not in KINDS:
-        close = difflib.get_close_matches(kind, KINDS, n=1)
-        hint = f" - did you mean {KINDS[close[0]].typed}?" if close else ""
-        raise InvalidOption("--vlm", option, ", ".join(known.typed for known in KINDS.values()) + hint)
-    return importlib.import_module(KINDS[kind].module).build(option, target, environment)
+    kind, target = require_kind(option), option.partition(":")[2]
+    return importlib.import_module(kind.module).build(option, target, environment)

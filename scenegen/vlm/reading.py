@@ -37,6 +37,8 @@ class Reading(NamedTuple):
     proposals: tuple[Proposal, ...]
     findings: tuple[str, ...]
     """One sentence a fault: which proposal and field, its value, what is accepted."""
+    faulty: int
+    """How many proposals the findings are about; 1 where the whole reply cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,9 @@ def read_proposals(text: str, choices: Choices, most: int) -> Reading:
     if not isinstance(listed, list) or not listed:
         bad = _bad_in(data)
         if bad is not None:
-            return Reading((), (f"the reply {bad.what}",))
-        return Reading((), (f"the reply is {_shown(data)} - accepted: one object with a list 'proposals' alone",))
+            return Reading((), (f"the reply {bad.what}",), 1)
+        alone = f"the reply is {_shown(data)} - accepted: one object with a list 'proposals' alone"
+        return Reading((), (alone,), 1)
     read: list[Proposal] = []
     findings: list[str] = []
     for number, one in enumerate(listed[:most], 1):
@@ -75,7 +78,7 @@ def read_proposals(text: str, choices: Choices, most: int) -> Reading:
             findings += [f"proposal {number}: {sentence}" for sentence in found[:MOST_FINDINGS]]
     if len(listed) > most:
         findings.append(f"the reply has {len(listed)} proposals - accepted: at most {most}")
-    return Reading(tuple(read), tuple(findings))
+    return Reading(tuple(read), tuple(findings), len(listed) - len(read))
 
 
 def _parsed(text: str) -> Any:

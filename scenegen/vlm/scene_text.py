@@ -21,8 +21,8 @@ LEANS_DEG = 2.5
 def scene_text(scenario: Scenario, cell: Cell, parts: Catalogue) -> str:
     """Describe a scene.
 
-    Items are numbered as `Photographer` numbers them in the picture. Labels and instructions, which people wrote, stand as
-    JSON strings, so that no line of theirs can pass for one of ours.
+    Items are numbered as `Photographer` numbers them in the picture. Labels and instructions, which people wrote, stand
+    as JSON strings, so that no line of theirs can pass for one of ours.
 
     Args:
         scenario: A scene of the cell.

@@ -10,7 +10,7 @@ from scenegen.axes.axis import AxisContext
 from scenegen.axes.registry import AXES
 from scenegen.provenance import AxisSetting
 from scenegen.scenario import Scenario
-from scenegen.vlm.proposing import Proposed
+from scenegen.vlm.proposed import Proposed
 from scenegen.vlm.sampler import axes_of, level_of, sampled
 
 GENERATOR = "vlm"
