@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import typer
 
 from library.call_files import calls_path
+from library.structures import keep_structures
 from library.versioned import VersionedLibrary
 from prompts.prompt import load_prompt
 from scenegen.commands.asker import Asker
@@ -113,13 +115,19 @@ class AskOptions:
         cached = Cached(back_end, CallLog(library.files.local(calls_path(back_end.model))))
         return Asker(library, cached, self._proposer(recipe), self._photographer(recipe), judges=self.judge)
 
-    def first_chat(self, recipe: Recipe) -> Chat:
+    def first_chat(self, recipe: Recipe, beside: Path) -> Chat:
         """Return what the model would be sent first; nothing is sent, and no library is made.
+
+        Args:
+            recipe: Makes the scenes.
+            beside: The cell's file.
 
         Raises:
             InvalidOption: The first base cannot be made, or offers nothing to change.
         """
-        base = recipe.expander().prepare(0)
+        with TemporaryDirectory(prefix="scenegen-") as folder:
+            keep_structures(VersionedLibrary.create(Path(folder, "dry")), recipe.cell, recipe.parts, beside=beside)
+            base = replace(recipe, folder=str(Path(folder, "dry"))).expander().prepare(0)
         if base is not None:
             photographer = self._photographer(recipe)
             picture = photographer.photo(base.scenario, numbered=True) if photographer else None

@@ -105,7 +105,7 @@ def expand(
     options.check(expansion)
     recipe = Recipe(str(library), specification, catalogue, expansion, usd, device)
     if dry_run:
-        print_chat(options.first_chat(recipe))
+        print_chat(options.first_chat(recipe, Path(cell)))
         return
     processes = processes or (os.cpu_count() or 1 if engine is None else 1)
     kept = _run(recipe, options, n, branch=branch, beside=Path(cell), processes=processes, as_json=as_json)
