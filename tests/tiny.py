@@ -19,7 +19,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-PIXELS, PATCH, HIDDEN, WINDOW = 28, 14, 64, 4096
+PIXELS, PATCH, HIDDEN, WINDOW = 28, 14, 64, 16384
 SPECIAL = ["<pad>", "<s>", "</s>", "<image>"]
 TEMPLATE = (
     "<s>{% for message in messages %}{{ message.role }}: {% if message.content is string %}{{ message.content }}"

@@ -88,7 +88,7 @@ def bound_schema(choices: Choices, most: int) -> dict[str, Any]:
     assert choices.offers
     proposal = _object(
         {
-            "cause": {"type": "string", "minLength": 1, "maxLength": CAUSE_LETTERS},
+            "cause": _text(CAUSE_LETTERS),
             "likelihood": {"type": "string", "enum": [one.value for one in Likelihood]},
             "expected_failure": {"type": "string", "enum": [one.value for one in ExpectedFailure]},
             "edits": _array({"anyOf": [_edit(offer) for offer in choices.offers]}, MOST_EDITS),
@@ -119,4 +119,10 @@ def _field(name: str, offer: Offer) -> dict[str, Any]:
     if name in offer.bounds:
         low, high = offer.bounds[name]
         return {"type": "integer", "minimum": low, "maximum": high}
-    return {"type": "string", "minLength": 1, "maxLength": LETTERS}
+    return _text(LETTERS)
+
+
+def _text(most: int) -> dict[str, Any]:
+    """Letters that are seen; fewer kinds than are read, so that a grammar can hold a model to them."""
+    seen = "!-~¡-¬®-ɏ"
+    return {"type": "string", "pattern": f"^[{seen}][ {seen}]{{0,{most - 1}}}$"}
