@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from library.call_files import calls_path
-from library.commit import damaged
-from library.lance_table import check_file
+from library.kept_file import read_kept
 from library.row import Row
 from library.snapshot import Snapshot
 from library.tables import SCENARIOS
@@ -196,20 +195,3 @@ def _maybe_expansion(store: VersionedLibrary, snapshot: Snapshot, path: str) -> 
     """Read a record if it is an expansion's; records of other kinds have no `per_base`."""
     data = read_kept(store, snapshot, path) if path.startswith("records/") else b""
     return Expansion.from_json(data) if b'"per_base":' in data else None
-
-
-def read_kept(store: VersionedLibrary, snapshot: Snapshot, path: str) -> bytes:
-    """Read a file of a version after its hash was checked.
-
-    Raises:
-        LibraryError: It is none of the version's files, missing, or damaged.
-    """
-    known = snapshot.commit.files if snapshot.commit else {}
-    if path not in known:
-        reason = f"{path} is not a file of this version"
-        raise LibraryError(snapshot.name, reason, "the scene cannot be made again without it")
-    check_file(store.files, path, known[path])
-    try:
-        return store.files.read(path)
-    except FileNotFoundError:
-        raise damaged(str(store.files.local(path)), "the file is missing") from None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from library.commit import MAIN, Commit, FileFacts
 from library.journal import Journal
+from library.journaled import records_behind
 from library.row import Line
 from library.tables import ATTEMPTS, SCENARIOS
 from library.versioned import Changes, Signature, VersionedLibrary
@@ -76,11 +77,6 @@ class Intake:
         """Whether enough lines came together for a commit."""
         return len(self._unpublished) >= PUBLISH_EVERY
 
-    @property
-    def unpublished(self) -> frozenset[int]:
-        """Indices that no commit holds yet."""
-        return frozenset(line.index for line in self._unpublished)
-
     def add(self, lines: Iterable[Line]) -> None:
         """Make lines durable.
 
@@ -120,4 +116,5 @@ class Intake:
         for line in self._journal.lines():
             self._unpublished.append(line)
             tally.add_line(line)
+        self._files |= records_behind(self._library, self._unpublished)
         return tally

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from library.chain import read_kept
+from library.kept_file import read_kept
 from library.row import Row
 from library.snapshot import Snapshot
 from library.versioned import VersionedLibrary

@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from library.commit import FileFacts
 from library.versioned import VersionedLibrary
@@ -28,12 +27,8 @@ Ways = dict[int, tuple[ProposedWay, ...]]
 """What was proposed for each base, by its number."""
 
 
-class Stopped(NamedTuple):
-    """Why asking ended before it was done."""
-
-    base: int
-    """The first base without a reply."""
-    error: VlmError | BudgetSpent
+Failure = VlmError | BudgetSpent
+"""Why there was no reply."""
 
 
 @dataclass
@@ -98,11 +93,11 @@ class Asker:
     files: dict[str, FileFacts] = field(default_factory=dict)
     """Records that wait for the next commit."""
 
-    def ask(self, expander: Expander, bases: Sequence[int]) -> Stopped | None:
+    def ask(self, expander: Expander, bases: Sequence[int]) -> dict[int, Failure]:
         """Ask about some bases, a few at once; `ways` has what was proposed.
 
         Returns:
-            Why it ended early, if it did; bases before that one are asked about.
+            The bases about which there was no reply, and why.
         """
         began, talks = time.monotonic(), dict[int, Dialogue]()
         for base in bases:
@@ -110,14 +105,12 @@ class Asker:
             if made is not None:
                 talks[base] = self.proposer.dialogue(made.scenario, self._photo(made.scenario, numbered=True))
         if talks:
-            self.say(f"asking {self.back_end.model} about {len(talks)} scenes")
+            self.say(f"asking {self.back_end.model} about {len(talks)} scene{'s' * (len(talks) > 1)}")
         failed = self._converse(talks)
-        for base, one in talks.items():
-            if base in failed:
-                return Stopped(base, failed[base])
-            self._take(base, one.asked)
+        for base in talks.keys() - failed.keys():
+            self._take(base, talks[base].asked)
         self.talk.seconds += time.monotonic() - began
-        return None
+        return failed
 
     def review(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Let the model judge scenes that the checks accepted; it may reject them.
@@ -147,9 +140,9 @@ class Asker:
     def _photo(self, scenario: Scenario, *, numbered: bool) -> bytes | None:
         return self.photographer.photo(scenario, numbered=numbered) if self.photographer else None
 
-    def _converse(self, talks: dict[int, Dialogue]) -> dict[int, VlmError | BudgetSpent]:
+    def _converse(self, talks: dict[int, Dialogue]) -> dict[int, Failure]:
         """Talk until each dialogue is over, or has failed."""
-        failed: dict[int, VlmError | BudgetSpent] = {}
+        failed: dict[int, Failure] = {}
         while under_way := [(b, t, t.chat) for b, t in talks.items() if t.chat is not None and b not in failed]:
             answers = many(self.back_end, [chat for _, _, chat in under_way], AT_ONCE)
             for (base, talk, _), answer in zip(under_way, answers, strict=True):

@@ -6,6 +6,7 @@ import json
 import time
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 
 import typer
 from rich.console import Console
@@ -19,7 +20,7 @@ from scenegen.commands.progress import SceneProgress, progress_style
 from scenegen.commands.recipe import Recipe
 from scenegen.errors import BudgetSpent, VlmError
 from scenegen.expand import NO_PROPOSAL, Expansion
-from scenegen.pool import Demand, run_ordered
+from scenegen.pool import Demand, Worker, run_ordered
 
 WRITE_EVERY_S = 1.0
 """Time between writes to the journal [s]: what a kill can cost; an interruption costs nothing that was made."""
@@ -49,6 +50,7 @@ class Expanding:
     processes: int
     as_json: bool
     _pending: list[Line] = field(default_factory=list)
+    _worker: Worker | None = None
 
     def run(self, asker: Asker | None = None) -> None:
         """Make scenes until n are kept, in the order of their indices, publish them, and report.
@@ -85,31 +87,29 @@ class Expanding:
         return self._progress
 
     def _propose(self, asker: Asker) -> None:
-        """Ask about as many bases as are needed, make what was proposed, and ask about more while scenes are missing.
-
-        A base whose scenes are all published is not asked about again.
-        """
+        """Ask about as many bases as are needed, make what was proposed; ask about more while scenes are missing."""
         per_base, tally, first = self.recipe.expansion.per_base, self.intake.tally, 0
         most = 3 * -(-self.n // per_base) + 5
-        expander, published = self.recipe.expander(), tally.indices - self.intake.unpublished
+        expander = self.recipe.expander()
+        recipe = replace(self.recipe, proposals=asker.ways, review=asker.review if asker.judges else None)
         while tally.kept < self.n and first < most and not self._hopeless():
             bases = range(first, min(most, first + BASES_AT_ONCE, first + -(-(self.n - tally.kept) // per_base)))
             first = bases.stop
-            open_ = [b for b in bases if not published.issuperset(range(b * per_base, (b + 1) * per_base))]
-            stopped = asker.ask(expander, open_)
-            # Records lie there before any scene that names them is published.
-            self.intake.attach(asker.files)
-            recipe = replace(self.recipe, proposals=asker.ways, review=asker.review if asker.judges else None)
-            self._make(recipe, end=(stopped.base if stopped else first) * per_base)
-            if stopped is not None:
-                raise stopped.error
+            open_ = [b for b in bases if not tally.indices.issuperset(range(b * per_base, (b + 1) * per_base))]
+            failed = asker.ask(expander, open_)
+            self.intake.attach(asker.files)  # before any scene is published that names them
+            unanswered = frozenset(i for b in failed for i in range(b * per_base, (b + 1) * per_base))
+            self._make(recipe, end=first * per_base, skip=unanswered)
+            for error in failed.values():
+                raise error
 
-    def _make(self, recipe: Recipe, *, end: int) -> None:
-        """Make the indices below an end until enough scenes are kept."""
+    def _make(self, recipe: Recipe, *, end: int, skip: frozenset[int] = frozenset()) -> None:
+        """Make the indices below an end, but for some, until enough scenes are kept."""
         tally = self.intake.tally
-        demand = Demand(wanted=self.n - tally.kept, end=end, skip=frozenset(tally.indices))
+        demand = Demand(wanted=self.n - tally.kept, end=end, skip=skip | tally.indices)
         processes = 1 if recipe.review else max(1, min(self.processes, -(-demand.wanted // recipe.chunk)))
-        with closing(run_ordered(recipe, demand, processes=processes, chunk=recipe.chunk)) as made:
+        worker = recipe if processes > 1 else partial(self._own_worker, recipe)
+        with closing(run_ordered(worker, demand, processes=processes, chunk=recipe.chunk)) as made:
             for _, line in made:
                 tally.add_line(line)
                 self._pending.append(line)
@@ -120,6 +120,12 @@ class Expanding:
                     demand.wanted = 0
                 if time.monotonic() > self._written + WRITE_EVERY_S:
                     self._write()
+
+    def _own_worker(self, recipe: Recipe) -> Worker:
+        """Build this process' worker, once: what is proposed later reaches it."""
+        if self._worker is None:
+            self._worker = recipe()
+        return self._worker
 
     def _write(self) -> None:
         self.intake.add(self._pending)
