@@ -19,7 +19,7 @@ from scenegen.commands.asker import Asker, Talk
 from scenegen.commands.progress import SceneProgress, progress_style
 from scenegen.commands.recipe import Recipe
 from scenegen.errors import BudgetSpent, VlmError
-from scenegen.expand import NO_PROPOSAL, Expansion
+from scenegen.expand import NO_MORE, NO_PROPOSAL, Expansion
 from scenegen.pool import Demand, Worker, run_ordered
 
 WRITE_EVERY_S = 1.0
@@ -89,7 +89,7 @@ class Expanding:
     def _propose(self, asker: Asker) -> None:
         """Ask about as many bases as are needed, make what was proposed; ask about more while scenes are missing."""
         per_base, tally, first = self.recipe.expansion.per_base, self.intake.tally, 0
-        most = 3 * -(-self.n // per_base) + 5
+        most = 5 * -(-self.n // per_base) + 5
         expander = self.recipe.expander()
         recipe = replace(self.recipe, proposals=asker.ways, review=asker.review if asker.judges else None)
         while tally.kept < self.n and first < most and not self._hopeless():
@@ -141,10 +141,10 @@ class Expanding:
     def _hopeless(self) -> bool:
         """Tell whether hardly any index gives a scene, so that going on would only burn time.
 
-        Indices for which nothing was proposed do not count: they burn none.
+        Indices for which nothing, or nothing more, was proposed do not count: they burn none.
         """
         tally = self.intake.tally
-        exhausted = tally.exhausted - tally.rejected[NO_PROPOSAL]
+        exhausted = tally.exhausted - tally.rejected[NO_PROPOSAL] - tally.rejected[NO_MORE]
         return exhausted >= GIVE_UP_AFTER and exhausted > 4 * (tally.kept - self._before)
 
 

@@ -63,7 +63,7 @@ def replay(store: VersionedLibrary, snapshot: Snapshot, row: Row) -> list[str]:
     session = workshop.session(expansion)
     if expansion.proposer is not None:
         proposed = proposed_of(store, snapshot, row)
-        ways = (ProposedWay(proposed),) if proposed else ()
+        ways = (ProposedWay(proposed),) * expansion.per_base if proposed else ()
         session = replace(session, proposed=lambda base: ways)
     made = _made(Expander(expansion, session), indices, row)
     plan = workshop.checker.plan.content_id

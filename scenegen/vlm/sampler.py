@@ -14,7 +14,7 @@ from scenegen.cell import Cell
 from scenegen.errors import PlacementFailed, VariationFailed
 from scenegen.scenario import Scenario
 from scenegen.units import Quantity
-from scenegen.vlm.edits import EDITS, Edit
+from scenegen.vlm.edits import EDITS, ChangeLight, Edit, RelabelBin, Rephrase
 from scenegen.vlm.looks import change_light, change_surface
 from scenegen.vlm.moves import (
     add_foreign,
@@ -77,6 +77,20 @@ def _reach(edit: Edit) -> tuple[Any, ...]:
 def axes_of(proposal: Proposal) -> tuple[str, ...]:
     """Name the axes of a proposal's edits, each once, in the order in which they are applied."""
     return tuple(dict.fromkeys(edit.axis for edit in _in_order(proposal)))
+
+
+def varies(proposal: Proposal) -> bool:
+    """Tell whether a proposal leads to more than one scene: whether its edits leave an amount or a place to draw."""
+    return any(_draws(edit) for edit in proposal.edits)
+
+
+def _draws(edit: Edit) -> bool:
+    if isinstance(edit, RelabelBin | Rephrase):
+        return False
+    if isinstance(edit, ChangeLight):  # its direction is drawn where its angle is not 0
+        ranges = ((edit.low_percent, edit.high_percent), (edit.low_kelvin, edit.high_kelvin), (0, edit.high_deg))
+        return any(low != high for low, high in ranges)
+    return True
 
 
 def level_of(axis: str, severity: Sequence[Quantity], cell: Cell) -> int:

@@ -11,7 +11,7 @@ from scenegen.axes.registry import AXES
 from scenegen.provenance import AxisSetting
 from scenegen.scenario import Scenario
 from scenegen.vlm.proposed import Proposed
-from scenegen.vlm.sampler import axes_of, level_of, sampled
+from scenegen.vlm.sampler import axes_of, level_of, sampled, varies
 
 GENERATOR = "vlm"
 
@@ -27,6 +27,11 @@ class ProposedWay:
     def vlm_call_id(self) -> str:
         """The proposal's record, which names the call."""
         return self.proposed.content_id
+
+    @property
+    def varies(self) -> bool:
+        """Whether its edits leave anything to draw."""
+        return varies(self.proposed.proposal)
 
     def vary(self, base: Scenario, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
         """Apply the proposal's edits, with amounts drawn from its ranges; raises `VariationFailed`."""

@@ -120,7 +120,8 @@ def test_a_replay_gives_the_same_bytes_without_the_model(made, tmp_path):
     folder, _, said = made
     again = report(expand(f"replay:{log(folder)}", tmp_path / "again", "--json", n=4))
     assert again["expansion"] == said["expansion"]
-    assert files(tmp_path / "again", "usd", "records", "calls") == files(folder, "usd", "records", "calls")
+    assert files(tmp_path / "again", "usd", "records") == files(folder, "usd", "records")
+    assert sorted(log(tmp_path / "again").read_bytes().splitlines()) == sorted(log(folder).read_bytes().splitlines())
     assert [row.columns() for row in variants(tmp_path / "again")] == [row.columns() for row in variants(folder)]
 
 
@@ -181,8 +182,8 @@ def test_what_stays_wrong_is_dropped_with_its_reason(tmp_path):
 
 def test_a_model_without_proposals_is_asked_about_a_few_scenes_and_says_so(tmp_path):
     with served(Scripted(lambda chat: "{}")) as server:
-        said = expand(option(server), tmp_path / "scenes", n=1, expect=1)
-    assert "scenegen: only 0 of 1 scenes; 16 indices gave none, most often for vlm:no_proposal" in said
+        said = expand(option(server), tmp_path / "scenes", "--text-only", n=1, expect=1)
+    assert "scenegen: only 0 of 1 scenes; 20 indices gave none, most often for vlm:no_proposal" in said
 
 
 def test_a_budget_stops_hard_and_what_was_made_stays(tmp_path):
@@ -222,6 +223,21 @@ def test_a_server_that_fails_stops_it_and_what_was_made_stays(tmp_path):
     with served(model) as server, pytest.raises(VlmError, match="it is tired"):
         expand(option(server), tmp_path / "scenes", n=4)
     assert len(variants(tmp_path / "scenes")) == 2
+
+
+def test_a_proposal_that_leaves_nothing_to_draw_gives_one_scene(tmp_path):
+    def says(chat):
+        bins = offers(chat, "relabel_bin")[0]["bin"]["enum"]
+        return proposals(*(proposal({"op": "relabel_bin", "bin": bins[0], "other": other}) for other in bins[1:3]))
+
+    with served(Scripted(says)) as server:
+        said = run("expand", "--axis", "language", "--vlm", option(server), "--n", 3, "--proposals", 2, "--per-base", 6,
+                   "--processes", 1, "--library", tmp_path / "scenes", "--json")  # fmt: skip
+    assert report(said)["rejected"] == {"vlm:no_more": 4}
+    rows = variants(tmp_path / "scenes")
+    assert len({row.scenario_id for row in rows}) == 3
+    last = run("library", "reproduce", rows[-1].scenario_id, tmp_path / "scenes").splitlines()[-1]
+    assert last == f"same bytes: {rows[-1].scenario_id} was made again from its chain"
 
 
 def test_the_judge_rejects_and_never_brings_back(made, tmp_path):
