@@ -340,7 +340,7 @@ TYPED = "openai:MODEL or openai:MODEL@http(s)://HOST[:PORT]/v1"
         ),
         (
             "opanai:a",
-            "--vlm opanai:a - accepted: openai:MODEL[@URL], replay:FILE - did you mean openai:MODEL[@URL]?",
+            "--vlm opanai:a - accepted: openai:MODEL[@URL], local:PATH, replay:FILE - did you mean openai:MODEL[@URL]?",
         ),
     ],
 )

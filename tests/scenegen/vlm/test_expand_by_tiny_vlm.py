@@ -9,6 +9,10 @@ from library.proposals import call_of, proposed_of
 from library.verify import verify
 from library.versioned import VersionedLibrary
 from scenegen.cli import app
+from scenegen.vlm.served import ModelServer
+
+pytest.importorskip("outlines", reason="needs the extra `vlm-local`")
+from scenegen.vlm.local import LocalModel
 
 
 def expand(vlm, folder):
@@ -45,9 +49,6 @@ def test_a_picture_becomes_a_constrained_proposal_and_scenes(here, tiny_vlm):
 
 
 def test_over_a_socket_it_gives_the_same_scenes(here, tiny_vlm, tmp_path):
-    from scenegen.vlm.local import LocalModel
-    from scenegen.vlm.served import ModelServer
-
     with closing(LocalModel(tiny_vlm)) as model, ModelServer(model, name=model.name, sees=model.sees) as server:
         expand(f"openai:{model.name}@{server.url}", tmp_path / "scenes")
     assert variants(VersionedLibrary.open(tmp_path / "scenes")).keys() == variants(here).keys()

@@ -9,13 +9,16 @@ from contextlib import closing
 from typing import Annotated, Literal
 
 import pytest
-import torch
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field
 
-from scenegen.errors import MissingExtra, VlmError
+from scenegen.errors import InvalidOption, MissingExtra, VlmError
 from scenegen.vlm.chat import Chat, Finish, Message, Request
-from scenegen.vlm.local import LocalModel
+from scenegen.vlm.options import make_back_end
+
+torch = pytest.importorskip("torch", reason="needs the extra `vlm-local`")
+pytest.importorskip("outlines", reason="needs the extra `vlm-local`")
+from scenegen.vlm.local import LocalModel  # noqa: E402
 
 FORM = "give a folder with config.json, a tokenizer and weights as safetensors or GGUF"
 
@@ -176,8 +179,8 @@ def test_a_template_without_a_system_gets_its_words_from_the_user(tiny, tmp_path
     ("chat", "sentence"),
     [
         (
-            ask(max_tokens=5000),
-            "tokens of prompt and 5000 of reply pass its window of 4096 - ask for less, or show fewer pictures",
+            ask(max_tokens=17000),
+            "tokens of prompt and 17000 of reply pass its window of 16384 - ask for less, or show fewer pictures",
         ),
         (ask(schema={"type": "thing"}), "is not usable (Invalid type: thing) - simplify it"),
         (ask(pictures=[b"no picture"]), "a picture cannot be read (cannot identify image file"),
@@ -295,3 +298,11 @@ def test_the_missing_extra_is_named(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtra, match=r" needs the extra 'vlm-local' - run: pip install 'scenegen\[vlm-local\]'$"):
         __import__("scenegen.vlm.local")
+
+
+def test_it_is_asked_for_by_its_path(tiny_llama):
+    with closing(make_back_end(f"local:{tiny_llama}", {})) as model:
+        assert model.model == f"local:{tiny_llama}"
+    with pytest.raises(InvalidOption) as refused:
+        make_back_end("local:", {})
+    assert str(refused.value) == "--vlm local: - accepted: local:PATH"

@@ -2,6 +2,7 @@
 
 import base64
 import http.client
+import importlib
 import io
 import json
 import os
@@ -108,7 +109,8 @@ def post(server, body, path="/v1/chat/completions", **headers):
 
 
 def test_a_model_answers_the_sdk_over_a_socket(tiny_vlm):
-    local = pytest.importorskip("scenegen.vlm.local")
+    pytest.importorskip("outlines", reason="needs the extra `vlm-local`")
+    local = importlib.import_module("scenegen.vlm.local")
     with (
         closing(local.LocalModel(tiny_vlm)) as model,
         ModelServer(model, name=model.name, sees=model.sees) as server,
