@@ -15,20 +15,11 @@ from library.structures import keep_structures
 from library.versioned import VersionedLibrary
 from scenegen.axes.registry import AXES, axis_named
 from scenegen.cells.loader import load_cell
-from scenegen.commands.ask_options import (
-    BUDGET_TOKENS,
-    BUDGET_USD,
-    DRY_RUN,
-    JUDGE,
-    PRICES,
-    PROPOSALS_OPTION,
-    TEXT_ONLY,
-    VLM,
-    AskOptions,
-)
+from scenegen.commands.ask_options import DRY_RUN, JUDGE, PROPOSALS_OPTION, VLM, AskOptions
 from scenegen.commands.device import DEVICE, settle_engine
 from scenegen.commands.exits import EXIT_FINDINGS
 from scenegen.commands.expanding import Expanding
+from scenegen.commands.model_options import BUDGET_TOKENS, BUDGET_USD, PRICES, TEXT_ONLY, ModelOptions
 from scenegen.commands.options import parse_levels
 from scenegen.commands.recipe import Recipe, UsdFiles, check_plan, inventory_parts
 from scenegen.commands.sent import print_chat
@@ -101,7 +92,8 @@ def expand(
         per_base=per_base,
         repair=repair,
     )
-    options = AskOptions(vlm, judge, proposals, text_only, dry_run, budget_tokens, budget_usd, prices)
+    model = ModelOptions(vlm, text_only, budget_tokens, budget_usd, prices)
+    options = AskOptions(model, judge, proposals, dry_run)
     options.check(expansion)
     recipe = Recipe(str(library), specification, catalogue, expansion, usd, device)
     if dry_run:
@@ -118,7 +110,7 @@ def _run(
 ) -> int:
     """Run an expansion; return how many scenes its library holds of it then."""
     records: list[Record] = [check_plan(recipe.cell, recipe.parts, device=recipe.device)]
-    with options.back_end() as back_end:
+    with options.model.back_end() as back_end:
         if back_end is not None:
             asking = options.asking(back_end.model)
             recipe = replace(recipe, expansion=recipe.expansion.replaced(proposer=asking.content_id))

@@ -12,7 +12,8 @@ from library.files import library_error
 from library.layers import Layers
 from prompts.prompt import load_prompt, prompt_names
 from scenegen.axes.registry import axis_named
-from scenegen.commands.ask_options import PROPOSALS_OPTION, TEXT_ONLY
+from scenegen.commands.ask_options import PROPOSALS_OPTION
+from scenegen.commands.model_options import TEXT_ONLY
 from scenegen.commands.opened import LIBRARY_OPTION, VERSION, open_version
 from scenegen.commands.sent import print_chat
 from scenegen.errors import InvalidOption
