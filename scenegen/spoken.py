@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple, Self
 
-from scenegen.axes.phrases import LANGUAGES, SYNONYMS, size_variant
+from scenegen.axes.phrases import APART, LANGUAGES, RANKS, SYNONYMS, size_variant
 from scenegen.cell import Cell
 from scenegen.parts.catalogue import Catalogue
 from scenegen.record import Name, Record, Text
@@ -77,6 +78,8 @@ class Vocabulary(Record):
     """Semantic class of each part of the inventory."""
     names: dict[Name, Text]
     """What each target is called, in the singular."""
+    masses_kg: dict[Name, float]
+    """Mass of each target."""
 
     @classmethod
     def of(cls, cell: Cell, parts: Catalogue) -> Self:
@@ -85,6 +88,7 @@ class Vocabulary(Record):
             bins={box.name: box.label for box in cell.bins},
             labels={item.part: parts[item.part].label for item in cell.inventory},
             names=dict(target_names(cell, parts)),
+            masses_kg={part: parts[part].mass.mass_kg for part in target_names(cell, parts)},
         )
 
 
@@ -161,7 +165,8 @@ def unlike(
     """Yield where an instruction does not speak of the same parts and bins as it should.
 
     A part is spoken of in a clause that has its kind and, where the rule is about one size, that size, in English or in
-    the instruction's language.
+    the instruction's language. In English a size is implied, too: by its rank among the kind's sizes that are present
+    (the smaller bolts), or where there is only one.
 
     Args:
         text: The instruction.
@@ -171,10 +176,10 @@ def unlike(
         spoken: Those of parts that are present: each in a clause of its own with its bin.
     """
     paired: set[SortRule] = set()
-    sought = {rule.bin for rule in spoken}
+    sought, implied = {rule.bin for rule in spoken}, _ranks(spoken, words) if language == "en" else {}
     for clause in _CLAUSE_ENDS.split(text):
         bins, rest = _bins_in(clause, words)
-        said = [rule for rule in rules if _speaks_of(rest, rule, language, words)]
+        said = [rule for rule in rules if _speaks_of(rest, rule, language, words, implied)]
         paired.update(rule for rule in said if bins == [rule.bin])
         yield from (_elsewhere(rule, words) for rule in said if rule in spoken and bins and bins != [rule.bin])
         for match in (rule.match for rule in said if rule not in spoken):
@@ -214,7 +219,22 @@ def _bins_in(clause: str, words: Vocabulary) -> tuple[list[str], str]:
     return found, clause
 
 
-def _speaks_of(clause: str, rule: SortRule, language: str, words: Vocabulary) -> bool:
+def _ranks(spoken: Sequence[SortRule], words: Vocabulary) -> dict[str, str]:
+    """Return how a size is implied, by what its rule matches: a rank, or nothing where its kind has one size alone."""
+    kinds: dict[str, list[str]] = {}
+    for rule in spoken:
+        if rule.match in words.masses_kg:
+            kinds.setdefault(words.labels[rule.match], []).append(rule.match)
+    ranks: dict[str, str] = {}
+    for parts in kinds.values():
+        parts.sort(key=words.masses_kg.__getitem__)
+        told_apart = all(words.masses_kg[b] >= APART * words.masses_kg[a] for a, b in pairwise(parts))
+        if told_apart and len(parts) in RANKS:
+            ranks |= zip(parts, RANKS[len(parts)], strict=True)
+    return ranks
+
+
+def _speaks_of(clause: str, rule: SortRule, language: str, words: Vocabulary, implied: Mapping[str, str]) -> bool:
     label = words.labels.get(rule.match, rule.match)
     spoken = [LANGUAGES[language]] if language in LANGUAGES else []
     kinds = {kind_words(label), SYNONYMS.get(label, ""), *(one.kinds.get(label, "") for one in spoken)}
@@ -224,6 +244,8 @@ def _speaks_of(clause: str, rule: SortRule, language: str, words: Vocabulary) ->
         return False
     size = words.names.get(rule.match, "").removesuffix(kind_words(label)).strip()
     if not size:
+        return True
+    if rule.match in implied and re.search(rf"\b{implied[rule.match]}\b", clause, re.IGNORECASE):
         return True
     sizes = {size, size_variant(size) or size, *(one.sized("", size) for one in spoken)}
     return any(

@@ -222,7 +222,10 @@ class RelabelBin(Change):
 
 
 class Rephrase(Change):
-    """Say the same task in other words: the same parts into the same bins, each in a clause of its own."""
+    """Say the same task in other words, by implication, or in another language.
+
+    The same parts go into the same bins, each in a clause of its own.
+    """
 
     axis: ClassVar[str] = "language"
     op: Literal["rephrase"] = "rephrase"

@@ -43,6 +43,19 @@ def test_what_is_elsewhere_or_not_there_is_told(told, rings):
     assert told(SAID, spoken=rings.rules[:2]) == ["other_part", "other_bin"]
 
 
+def test_a_size_is_implied_by_its_rank_or_where_it_is_the_only_one(told, rings):
+    implied = SAID.replace("M8", "smaller").replace("M10", "larger")
+    assert told(implied) == []
+    assert told(implied.replace("smaller", "nice")) == ["missing"]
+    assert set(told(SAID.replace("M8", "larger").replace("M10", "smaller"))) == {"contradicts", "missing"}
+    assert told(SAID.replace("M8 washers", "M8 larger washers")) == ["contradicts"]
+    assert told(implied, "de") == ["missing", "missing"]
+    alone = "Put the washers into the bin marked small."
+    assert told(alone, spoken=rings.rules[:1]) == []
+    assert set(told(alone, spoken=rings.rules[:2])) == {"missing"}
+    assert told("Put the M10 washers into the bin marked small.", spoken=rings.rules[:1]) == ["other_part"]
+
+
 def test_leaks_are_told_by_kind_and_words():
     assert leak_in(SAID) is None
     assert leak_in("Sort hex_nut_m6_00 first.") == ("identifier", "hex_nut_m6_00")
