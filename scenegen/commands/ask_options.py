@@ -75,7 +75,8 @@ class AskOptions:
             LibraryError: The log cannot be read.
         """
         cached = Cached(back_end, CallLog(library.files.local(calls_path(back_end.model))))
-        return Asker(library, cached, self._proposer(recipe), self._photographer(recipe), judges=self.judge)
+        price, photographer = self.model.price(back_end.model), self._photographer(recipe)
+        return Asker(library, cached, self._proposer(recipe), photographer, price=price, judges=self.judge)
 
     def first_chat(self, recipe: Recipe, beside: Path) -> Chat:
         """Return what the model would be sent first; nothing is sent, and no library is made.

@@ -17,6 +17,7 @@ from scenegen.vlm.chat import BackEnd, Call, Reply
 from scenegen.vlm.judging import SceneJudge, read_opinion
 from scenegen.vlm.many import many
 from scenegen.vlm.photographer import Photographer
+from scenegen.vlm.prices import Price
 from scenegen.vlm.proposing import MOST_REPAIRS, Asked, Dialogue, Proposer
 from scenegen.vlm.way import ProposedWay
 
@@ -45,6 +46,9 @@ class Talk:
     calls: int = 0
     """All replies that were used, those among them that were known before."""
     tokens: int = 0
+    """Sent and received, with all these replies."""
+    usd: float | None = None
+    """What they cost; None where the model has no known price."""
     seconds: float = 0.0
     judged: int = 0
     rejected: int = 0
@@ -59,10 +63,13 @@ class Talk:
         self.dropped += asked.dropped
         self.reasons.update(asked.reasons)
 
-    def add_call(self, call: Call) -> None:
+    def add_call(self, call: Call, price: Price | None) -> None:
         """Count a call."""
+        sent, received = call.reply.input_tokens, call.reply.output_tokens
         self.calls += 1
-        self.tokens += call.reply.input_tokens + call.reply.output_tokens
+        self.tokens += sent + received
+        if price is not None:
+            self.usd = (self.usd or 0.0) + price.usd(sent, received)
 
 
 def _nobody(sentence: str) -> None:
@@ -78,6 +85,7 @@ class Asker:
         back_end: Who is asked.
         proposer: Asks for proposals.
         photographer: Takes the pictures that are shown; None asks by text alone.
+        price: What the model's tokens cost, if that is known.
         judges: Whether scenes are judged as well.
         say: Told what a person may want to know meanwhile.
     """
@@ -86,6 +94,7 @@ class Asker:
     back_end: BackEnd
     proposer: Proposer
     photographer: Photographer | None
+    price: Price | None = None
     judges: bool = False
     say: Callable[[str], None] = _nobody
     talk: Talk = field(default_factory=Talk)
@@ -162,7 +171,7 @@ class Asker:
     def _keep(self, calls: Iterable[Call]) -> None:
         for call in calls:
             self.files |= self.store.record(call)
-            self.talk.add_call(call)
+            self.talk.add_call(call, self.price)
 
 
 def _rejected(outcome: Outcome, against: dict[str, str]) -> Outcome:

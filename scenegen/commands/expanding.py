@@ -193,9 +193,11 @@ def _report(run: Expanding, commit: Commit | None, talk: Talk | None) -> None:
 
 def _report_talk(talk: Talk) -> None:
     at_once, once, twice = talk.valid_after
+    money = "" if talk.usd is None else f", {talk.usd:.4g} USD"
     typer.echo(
-        f"{talk.calls} replies of the model, {talk.tokens} tokens, {talk.seconds:.0f} s: {talk.accepted} proposals "
-        f"accepted ({at_once} at once, {once} after one repair, {twice} after two), {talk.dropped} dropped"
+        f"the model: {talk.calls} replies, {talk.tokens} tokens{money}, {talk.seconds:.0f} s; proposals: "
+        f"{talk.accepted} accepted ({at_once} at once, {once} after one repair, {twice} after two), "
+        f"{talk.dropped} dropped"
     )
     for reason, count in talk.reasons.most_common(REASONS):
         typer.echo(f"dropped{f' {count} times' if count > 1 else ''}: {reason}")

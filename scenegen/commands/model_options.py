@@ -16,7 +16,7 @@ from scenegen.vlm.breaker import Breaker
 from scenegen.vlm.budget import NO_PRICES, Budget, Budgeted
 from scenegen.vlm.chat import BackEnd
 from scenegen.vlm.options import KINDS, make_back_end, require_kind
-from scenegen.vlm.prices import load_prices
+from scenegen.vlm.prices import Price, Prices, load_prices, price_of
 
 TYPED = ", ".join(kind.typed for kind in KINDS.values())
 """How models are typed."""
@@ -52,6 +52,17 @@ class ModelOptions:
                 option = f"--{name.replace('_', '-')}"
                 raise InvalidOption(option, value, "it only with --vlm, which names the model to ask")
 
+    def price(self, model: str) -> Price | None:
+        """Return what a model's tokens cost; None where it is not known.
+
+        Raises:
+            InvalidRecord: The file of prices cannot be read.
+        """
+        return price_of(model, self._prices())
+
+    def _prices(self) -> Prices:
+        return load_prices(self.prices) if self.prices else NO_PRICES
+
     @contextmanager
     def back_end(self) -> Iterator[BackEnd | None]:
         """Open the model's back end, which costs no more than is allowed; None where no model is asked.
@@ -64,9 +75,9 @@ class ModelOptions:
         if not self.vlm:
             yield None
             return
-        prices = load_prices(self.prices) if self.prices else NO_PRICES
         with closing(make_back_end(self.vlm, os.environ)) as back_end:
             if require_kind(self.vlm) is KINDS["replay"]:  # it costs nothing
                 yield back_end
                 return
-            yield Budgeted(Breaker(back_end), Budget(tokens=self.budget_tokens, usd=self.budget_usd, prices=prices))
+            budget = Budget(tokens=self.budget_tokens, usd=self.budget_usd, prices=self._prices())
+            yield Budgeted(Breaker(back_end), budget)

@@ -175,7 +175,7 @@ def test_what_stays_wrong_is_dropped_with_its_reason(tmp_path):
     with served(model) as server:
         said = expand(option(server), tmp_path / "scenes")
     assert len(model.asked) == 3
-    assert "1 proposals accepted (1 at once, 0 after one repair, 0 after two), 3 dropped" in said
+    assert "proposals: 1 accepted (1 at once, 0 after one repair, 0 after two), 3 dropped" in said
     assert "dropped: proposal 2: edit 1 (misplace), item: '/World/robot' - accepted: String should match" in said
     assert len(variants(tmp_path / "scenes")) == 2
 
@@ -363,7 +363,7 @@ def test_words_in_a_picture_that_instruct_change_nothing(made, tmp_path, monkeyp
     before = set(tmp_path.parent.rglob("*"))
     with served(Scripted(gullible)) as server:
         said = expand(option(server), tmp_path / "scenes", n=4)
-    assert "4 proposals accepted (2 at once, 0 after one repair, 2 after two)" in said
+    assert "proposals: 4 accepted (2 at once, 0 after one repair, 2 after two)" in said
     plain_rows, labelled_rows = variants(folder), variants(tmp_path / "scenes")
     assert [row.scenario_id for row in plain_rows] == [row.scenario_id for row in labelled_rows]
     assert files(folder, "usd") == files(tmp_path / "scenes", "usd")
