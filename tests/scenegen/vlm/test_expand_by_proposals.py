@@ -282,7 +282,7 @@ def test_a_dry_run_prints_what_would_be_sent_and_sends_nothing(made, tmp_path, m
     for name in ("SCENEGEN_VLM_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     said = expand("openai:gpt-5", tmp_path / "scenes", "--dry-run")
-    request = model.asked[0].request
+    (request,) = (chat.request for chat in model.asked if chat.request.messages[1].text in said)  # of two bases
     for message in request.messages:
         assert f"# {message.role}\n{message.text}\n" in said
     assert f"sha256 {request.messages[1].pictures[0]}]" in said
