@@ -9,6 +9,7 @@ HERE = Path(__file__).parent
 SCRIPTS = {
     **{name: f"{name}/run.py" for name in ("placement", "authoring", "collision", "settle", "expand", "imaging")},
     "vision": "vision/run.py",
+    "vlm": "vlm/run.py",
     "rollout": "rollout/overhead.py",
     "library": "library/scale.py",
 }

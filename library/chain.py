@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterable
 from typing import Literal
 
-from library.commit import damaged
-from library.lance_table import check_file
+from library.call_files import calls_path
+from library.kept_file import read_kept
 from library.row import Row
 from library.snapshot import Snapshot
 from library.tables import SCENARIOS
@@ -21,6 +21,7 @@ from scenegen.provenance import AxisSetting
 from scenegen.record import Record
 from scenegen.usd.files import ASSETS, asset_name, cell_record_path
 from scenegen.usd.part_file import read_part
+from scenegen.vlm.asking import Asking
 
 Role = Literal["cell", "base", "parent", "scene"]
 
@@ -36,7 +37,7 @@ class Link(Record):
     hidden: bool = False
     """Dropped, in quarantine or rejected by a reviewer."""
     made_by: str = ""
-    """Generator and version, and the call of a VLM if there was one."""
+    """Generator and version, and the proposal of a model if there was one."""
     axes: tuple[AxisSetting, ...] = ()
     """How it departs from the base, with severities in units."""
 
@@ -71,7 +72,7 @@ def _kept(snapshot: Snapshot, scenario_id: str, base_id: str) -> Row | None:
 
 def _link(role: Role, row: Row, snapshot: Snapshot) -> Link:
     origin = row.provenance
-    call = f", VLM call {origin.vlm_call_id}" if origin.vlm_call_id else ""
+    call = f", proposal {origin.vlm_call_id}" if origin.vlm_call_id else ""
     return Link(
         role=role,
         id=row.scenario_id,
@@ -132,11 +133,11 @@ def cell_and_parts_of(store: VersionedLibrary, snapshot: Snapshot, expansion: Ex
     Raises:
         LibraryError: A file is missing or damaged.
     """
-    cell = Cell.from_json(_read(store, snapshot, f"{USD}/{cell_record_path(expansion.cell_id)}"))
+    cell = Cell.from_json(read_kept(store, snapshot, f"{USD}/{cell_record_path(expansion.cell_id)}"))
     names = dict.fromkeys(item.part for item in cell.inventory)
     paths = [f"{USD}/{ASSETS}/{asset_name(name, expansion.assets[name])}" for name in names]
     for path in paths:
-        _read(store, snapshot, path)
+        read_kept(store, snapshot, path)
     return cell, Catalogue(read_part(store.files.local(path)) for path in paths)
 
 
@@ -150,7 +151,7 @@ def expand_command(store: VersionedLibrary, expansion: Expansion, index: int, *,
         library: Folder of the library to make.
     """
     axes = [word for axis in expansion.axes for word in ("--axis", axis)]
-    words = ["scenegen", "expand", *axes, "--n", str(index + 1)]
+    words = ["scenegen", "expand", *axes, *_asking(store, expansion), "--n", str(index + 1)]
     options = {
         "--levels": _unless_default(expansion, "levels", ",".join(map(str, expansion.levels))),
         "--cell": _cell_name(store, expansion.cell_id),
@@ -162,6 +163,16 @@ def expand_command(store: VersionedLibrary, expansion: Expansion, index: int, *,
     words += [word for option, value in options.items() if value is not None for word in (option, value)]
     words += ["--repair"] if expansion.repair else []
     return shlex.join([*words, "--library", library])
+
+
+def _asking(store: VersionedLibrary, expansion: Expansion) -> list[str]:
+    """Return the options that ask the model again: from the library's log of calls, where there is one."""
+    if expansion.proposer is None:
+        return []
+    asking = Asking.from_json(store.files.read(f"records/{expansion.proposer}.json"))
+    log = store.files.local(calls_path(asking.model))
+    words = ["--vlm", f"replay:{log}" if log.is_file() else asking.model, "--proposals", str(asking.count)]
+    return [*words, *["--judge"] * asking.judged, *["--text-only"] * (not asking.pictures)]
 
 
 def _unless_default(expansion: Expansion, field: str, text: str) -> str | None:
@@ -177,23 +188,10 @@ def _cell_name(store: VersionedLibrary, cell_id: str) -> str | None:
 
 
 def _expansion(store: VersionedLibrary, snapshot: Snapshot, expansion_id: str) -> Expansion:
-    return Expansion.from_json(_read(store, snapshot, f"records/{expansion_id}.json"))
+    return Expansion.from_json(read_kept(store, snapshot, f"records/{expansion_id}.json"))
 
 
 def _maybe_expansion(store: VersionedLibrary, snapshot: Snapshot, path: str) -> Expansion | None:
     """Read a record if it is an expansion's; records of other kinds have no `per_base`."""
-    data = _read(store, snapshot, path) if path.startswith("records/") else b""
+    data = read_kept(store, snapshot, path) if path.startswith("records/") else b""
     return Expansion.from_json(data) if b'"per_base":' in data else None
-
-
-def _read(store: VersionedLibrary, snapshot: Snapshot, path: str) -> bytes:
-    """Read a file of a version after its hash was checked."""
-    known = snapshot.commit.files if snapshot.commit else {}
-    if path not in known:
-        reason = f"{path} is not a file of this version"
-        raise LibraryError(snapshot.name, reason, "the scene cannot be made again without it")
-    check_file(store.files, path, known[path])
-    try:
-        return store.files.read(path)
-    except FileNotFoundError:
-        raise damaged(str(store.files.local(path)), "the file is missing") from None

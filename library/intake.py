@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from library.commit import MAIN, Commit, FileFacts
 from library.journal import Journal
+from library.journaled import records_behind
 from library.row import Line
 from library.tables import ATTEMPTS, SCENARIOS
 from library.versioned import Changes, Signature, VersionedLibrary
@@ -86,6 +87,10 @@ class Intake:
         self._journal.add(some)
         self._unpublished += some
 
+    def attach(self, files: Mapping[str, FileFacts]) -> None:
+        """Publish more files with the next lines."""
+        self._files |= files
+
     def publish(self, message: str) -> Commit | None:
         """Publish what is in the journal; return the commit, or None if there was nothing to publish.
 
@@ -111,4 +116,5 @@ class Intake:
         for line in self._journal.lines():
             self._unpublished.append(line)
             tally.add_line(line)
+        self._files |= records_behind(self._library, self._unpublished)
         return tally

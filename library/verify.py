@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from library.call_files import CALLS
 from library.commit import COPIES, FORMAT, Commit, FileFacts, commit_path
 from library.contents import Contents
 from library.damage import Report
@@ -22,7 +23,7 @@ from scenegen.errors import LibraryError
 from scenegen.record import ID_LENGTH, canonical_text, content_hash
 from scenegen.usd.files import ASSETS, CELLS, cell_record_path
 
-OWN = (COPIES, STAGING, "scratch", "cache", "branches", "tags")
+OWN = (COPIES, STAGING, CALLS, "scratch", "cache", "branches", "tags")
 """Folders whose files no commit names, and which are not in the way."""
 
 

@@ -5,7 +5,8 @@ library.json                          format, name
 branches/<branch>/<number>.json       commits, created if absent: the only publish points
 tags/<tag>.json                       names of versions, given once
 tables/<table>.lance                  Lance datasets; only versions that a commit names count
-records/<id>.json                     check plans, expansions, cells that rows name
+records/<id>.json                     check plans, expansions, proposals of models that rows name, and calls behind them
+calls/<model>.jsonl                   what a model was asked and replied: `--vlm replay:FILE` repeats it
 usd/v1/{cells,assets,layouts,scenes}  USD files, named by the content that they are made of
 copies/                               second copies of library.json, commits and tags
 staging/<expansion>.jsonl             journals: what unfinished expansions have made so far

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
@@ -70,6 +71,7 @@ class Prompt(Record):
 
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+_ENVIRONMENT.filters["tojson"] = json.dumps  # Jinja's own also escapes what only matters in HTML, as quotes
 
 
 def prompt_names() -> tuple[str, ...]:

@@ -24,6 +24,8 @@ COMMANDS = {
     "evaluate": "Roll a policy out over a library's scenes in Isaac Lab; keep every episode.",
     "report": "Tell what a run showed: tables, and one HTML page with plots and pictures.",
     "train-vision": "Teach the reference camera policy to see a cell.",
+    "prompts": "List and show what a vision-language model is asked, and try it on a scene.",
+    "vlm": "Serve a vision-language model that runs here.",
     "serve": "Serve a policy to others, over openpi's or GR00T's protocol.",
     "schema": "Print the JSON schema of a record.",
     "doctor": "Tell what is installed, what conflicts, and how to mend it.",

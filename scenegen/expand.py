@@ -28,6 +28,8 @@ from scenegen.verdict import Verdict
 GENERATOR = "procedural"
 NO_PROPOSAL = "vlm:no_proposal"
 """Why an index gives nothing when a model proposed nothing usable for its base."""
+NO_MORE = "vlm:no_more"
+"""Why an index gives nothing when its proposal leaves nothing to draw, and an earlier index has its one scene."""
 
 
 class Expansion(Record):
@@ -71,6 +73,11 @@ class Way(Protocol):
         """The proposal behind it, if a model made one."""
         ...
 
+    @property
+    def varies(self) -> bool:
+        """Whether it leads to more than one scene."""
+        ...
+
     def vary(self, base: Scenario, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
         """Return a scene that differs from its base; raises `VariationFailed`."""
         ...
@@ -87,6 +94,7 @@ class Levels:
     setting: tuple[tuple[Axis, int], ...]
     generator: str = GENERATOR
     vlm_call_id: str | None = None
+    varies: bool = True
 
     @property
     def keeps_layout(self) -> bool:
@@ -166,9 +174,11 @@ class Expander:
         """Make the scene of an index: the first attempt that the checks accept."""
         base, rejected = self._base(self.base_of(index))
         rejected = Counter(rejected)
-        way = self._way(index) if base is not None else None
-        if base is None or way is None:
-            rejected.update([NO_PROPOSAL] if base is not None else [])
+        if base is None:
+            return Outcome(index, None, base, rejected)
+        way = self._way(index)
+        if isinstance(way, str):
+            rejected[way] += 1
             return Outcome(index, None, base, rejected)
         for attempt in range(self.expansion.attempts):
             made = self._attempt(index, attempt, way, base, rejected)
@@ -185,11 +195,15 @@ class Expander:
         """Make a base, so that it is remembered when its variants are made; None where no attempt is valid."""
         return self._base(base)[0]
 
-    def _way(self, index: int) -> Way | None:
+    def _way(self, index: int) -> Way | str:
+        """Return the way of an index; or why there is none."""
         if self.session.proposed is None:
             return self._levels(index)
         ways = self.session.proposed(self.base_of(index))
-        return ways[index % self.expansion.per_base % len(ways)] if ways else None
+        if not ways:
+            return NO_PROPOSAL
+        turn, chosen = divmod(index % self.expansion.per_base, len(ways))
+        return ways[chosen] if turn == 0 or ways[chosen].varies else NO_MORE
 
     def _levels(self, index: int) -> Levels:
         row = self.expansion.level_design.row(index)

@@ -21,7 +21,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "making": (
         "scenegen.parts", "scenegen.axes", "scenegen.usd", "scenegen.imaging", "scenegen.vlm", "scenegen.physics",
         "scenegen.cells", "scenegen.robot", "scenegen.nominal", "scenegen.place", "scenegen.footprint",
-        "scenegen.board", "scenegen.posed", "scenegen.design", "scenegen.base", "scenegen.wording",
+        "scenegen.board", "scenegen.posed", "scenegen.design", "scenegen.base", "scenegen.wording", "scenegen.spoken",
         "scenegen.streams", "scenegen.pool", "scenegen.side_by_side", "scenegen.expand", "scenegen.doctor", "prompts",
     ),
     "checking": ("validators", "library"),
@@ -41,9 +41,14 @@ HEAVY: dict[str, tuple[str, ...]] = {
     "mujoco_warp": ("evaluator.isaac",),
     "torch": ("evaluator.isaac", "evaluator.vision", "evaluator.policies.vision", "scenegen.vlm"),
     "outlines": ("scenegen.vlm",),
+    "llguidance": ("scenegen.vlm",),
+    "gguf": ("scenegen.vlm",),
+    "tokenizers": ("scenegen.vlm",),
+    "huggingface_hub": ("scenegen.vlm",),
     "httpx2": ("scenegen.vlm",),
+    "httpcore2": ("scenegen.vlm",),
     "tenacity": ("scenegen.vlm",),
-    "safetensors": ("evaluator.vision",),
+    "safetensors": ("evaluator.vision", "scenegen.vlm"),
     "openai": ("scenegen.vlm",),
     "transformers": ("scenegen.vlm",),
     "trimesh": ("scenegen.parts", "scenegen.imaging", "scenegen.place", "scenegen.footprint"),
@@ -65,7 +70,7 @@ HEAVY: dict[str, tuple[str, ...]] = {
 NOT_AT_START = (
     "av", "pxr", "torch", "mujoco", "openai", "transformers", "trimesh", "coacd", "isaaclab", "newton", "warp",
     "mujoco_warp", "lance", "duckdb", "mitsuba", "msgpack", "websockets", "zmq", "safetensors",
-    "httpx2", "outlines", "tenacity",
+    "httpx2", "httpcore2", "outlines", "tenacity", "llguidance", "gguf", "tokenizers", "huggingface_hub",
 )  # fmt: skip
 """What neither `import scenegen` nor `scenegen --help` may load."""
 

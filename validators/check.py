@@ -24,6 +24,7 @@ from scenegen.record import Record
 from scenegen.relations import bins_of, scene_graph
 from scenegen.robot import Arm
 from scenegen.scenario import Facet, Layout, Scenario
+from scenegen.spoken import Vocabulary
 from scenegen.units import Unit
 from scenegen.verdict import Basis, Finding, Tier
 from validators.reach import ReachMap
@@ -69,6 +70,11 @@ class CheckContext:
     def labels(self) -> dict[str, str]:
         """Semantic class of each part of the inventory."""
         return {item.part: self.parts[item.part].label for item in self.cell.inventory}
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What instructions of the cell may speak of."""
+        return Vocabulary.of(self.cell, self.parts)
 
     @cached_property
     def _last(self) -> dict[str, tuple[tuple[Record, ...], Any]]:

@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="the file that is written, some megabytes of .jsonl.xz")
     arguments = parser.parse_args()
     written = 0
-    with lzma.open(arguments.out, "wt", encoding="utf-8") as file:
+    with lzma.open(arguments.out, "wb") as file:
         for library in arguments.libraries:
             snapshot = VersionedLibrary.open(library).at()
             for rows in batched((row for row in snapshot.rows() if row.provenance.axes), BATCH):
@@ -35,7 +35,7 @@ def main() -> None:
                         "level": setting.level,
                         "scenario": json.loads(scenario.canonical_json()),
                     }
-                    file.write(json.dumps(facts, sort_keys=True) + "\n")
+                    file.write(f"{json.dumps(facts, sort_keys=True)}\n".encode())
                     written += 1
     print(f"{arguments.out}: {written} scenes", file=sys.stderr)
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from scenegen.axes.axis import Severity, band, draw
+from scenegen.axes.axis import Severity, band, draw, limits
 from scenegen.cell import Cell
 from scenegen.errors import VariationFailed
 
@@ -36,8 +36,18 @@ class Aim:
     def drawn(cls, severity: Severity, level: int, *, cell: Cell, axis: str, rng: np.random.Generator) -> Aim:
         """Draw what a level asks of a quantity that only grows; see `axis.draw`."""
         asked = draw(severity, level, cell=cell, axis=axis, rng=rng)
-        limits = band(severity, level, cell=cell, axis=axis, upward=True)
-        return cls(severity, level, asked=asked, band=limits, axis=axis)
+        near, far = band(severity, level, cell=cell, axis=axis, upward=True)
+        return cls(severity, level, asked=asked, band=(near, far), axis=axis)
+
+    @classmethod
+    def within(
+        cls, severity: Severity, low: float, high: float, *, cell: Cell, axis: str, rng: np.random.Generator
+    ) -> Aim:
+        """Draw what a range asks of a quantity; a range narrower than what counts as hit is widened toward that."""
+        asked = float(rng.uniform(low, high))
+        most = limits(severity, cell=cell, axis=axis)[1]
+        near, far = min(low, (1 - HIT_SHARE) * asked), max(high, min(most, (1 + HIT_SHARE) * asked))
+        return cls(severity, 0, asked=asked, band=(near, far), axis=axis)
 
     def hit(self, reached: float, *, pixels: float = float("inf")) -> bool:
         """Tell whether a value is near enough to what was asked, and in the level's band; the nearest is remembered.

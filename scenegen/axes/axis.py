@@ -182,6 +182,11 @@ def draws(
 ) -> Array:
     """Draw many values at once, of a shape; as `draw`."""
     near, far = band(severity, level, cell=cell, axis=axis, upward=upward)
+    return inside(near, far, shape, rng=rng)
+
+
+def inside(near: float, far: float, shape: tuple[int, ...] = (), *, rng: np.random.Generator) -> Array:
+    """Draw values uniformly between two others, but for the edges of that range."""
     return near + (far - near) * rng.uniform(EDGE, 1.0 - EDGE, shape)
 
 
@@ -194,6 +199,12 @@ def degree(axis: Axis, quantities: Sequence[Quantity], *, cell: Cell) -> float:
     """Return how far along the way to a limit the farthest graded quantity is: in ((L-1)/5, L/5] at level L."""
     values = {quantity.name: quantity.value for quantity in quantities}
     return max(_share(s, values[s.name], cell, axis.name) for s in axis.severities if s.graded)
+
+
+def level_reached(axis: Axis, quantities: Sequence[Quantity], *, cell: Cell) -> int:
+    """Return the level in whose band measured quantities lie: 0 where nothing departs, 5 also beyond the limit."""
+    share = degree(axis, quantities, cell=cell)
+    return min(LEVELS[-1], max(0, ceil(len(LEVELS) * share - 1e-6))) if share < float("inf") else LEVELS[-1]
 
 
 def _share(severity: Severity, value: float, cell: Cell, axis: str) -> float:

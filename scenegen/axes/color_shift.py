@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -66,6 +66,8 @@ STAINS = (
     Look(color=(0.02, 0.05, 0.32), roughness=0.5),
 )
 """What lies on parts in patches: rust, old oil, dried coolant, marking ink."""
+COATS: Mapping[str, tuple[Look, ...]] = {"paint": PAINTS, "oxide": OXIDES, "stain": STAINS}
+"""What may cover parts, by kind; stains cover a share of them, the others all."""
 MOST_STAINED = 0.7
 """Largest share of a part that stains cover."""
 PATCH_M = (0.002, 0.008)
@@ -97,12 +99,23 @@ class Cover:
 def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Coat all targets of one kind in the feed with paint or oxide, or stain some targets, to the asked difference."""
     aim = Aim.drawn(SEEN, level, cell=ctx.cell, axis=NAME, rng=rng)
+    surfaces = {surface.subject: surface for surface in scenario.surfaces.surfaces}
+    farthest = limits(DIFFERENCE, cell=ctx.cell, axis=NAME)[1]
+    able = _covers(targets_in(scenario, ctx.cell), surfaces, farthest, rng)
+    return colored(scenario, aim, able, level=level, ctx=ctx)
+
+
+def colored(scenario: Scenario, aim: Aim, covers: Iterable[Cover], *, level: int = 0, ctx: AxisContext) -> Scenario:
+    """Cover targets with the first cover that can hit the aim.
+
+    Raises:
+        VariationFailed: None can, or no target is seen.
+    """
     if not target_pixels(scenario, ctx).names:
         raise VariationFailed(NAME, level, "no_target", "the camera shows no target in the feed")
     surfaces = {surface.subject: surface for surface in scenario.surfaces.surfaces}
     canvas = Canvas(surfaces, appearance_of(scenario, ctx, palette=PALETTE))
-    farthest = limits(DIFFERENCE, cell=ctx.cell, axis=NAME)[1]
-    for cover in _covers(targets_in(scenario, ctx.cell), surfaces, farthest, rng):
+    for cover in covers:
         changed = canvas.covered(cover, aim)
         if changed is not None:
             return with_surfaces(scenario, changed)
@@ -169,18 +182,29 @@ def _covers(
         farthest: Greatest difference of a surface's own colour [dE2000].
         rng: Source of randomness.
     """
-    for kind in rng.permutation(3).tolist():
-        stains, coats = kind == 2, (PAINTS, OXIDES, STAINS)[kind]
-        chosen = tuple(surfaces[item.name] for item in (_some if stains else _batch)(targets, rng))
-        bare = {surface.mean_color for surface in chosen}
-        for look in (coats[index] for index in rng.permutation(len(coats)).tolist()):
-            if stains:
-                most = min(MOST_STAINED, *(farthest / max(color_difference(one, look.color), farthest) for one in bare))
-                phases, patch_m = rng.uniform(0.0, FIELD, (len(chosen), 3)), float(rng.uniform(*PATCH_M))
-                yield Cover(chosen, look, most, partial(_stained, chosen, look, phases, patch_m))
-            else:
-                most = min(_thickest(one, look.color, farthest) for one in bare)
-                yield Cover(chosen, look, most, partial(_coated, chosen, look))
+    for kind in (tuple(COATS)[index] for index in rng.permutation(3).tolist()):
+        chosen = tuple(surfaces[item.name] for item in (_some if kind == "stain" else _batch)(targets, rng))
+        yield from covers(kind, chosen, farthest, rng=rng)
+
+
+def covers(kind: str, chosen: tuple[Surface, ...], farthest: float, *, rng: np.random.Generator) -> Iterator[Cover]:
+    """Yield covers of some surfaces with each coat of a kind of `COATS`, in random order.
+
+    Args:
+        kind: Key of `COATS`.
+        chosen: The surfaces, at least one.
+        farthest: Greatest difference of a surface's own colour [dE2000].
+        rng: Source of randomness.
+    """
+    coats, bare = COATS[kind], {surface.mean_color for surface in chosen}
+    for look in (coats[index] for index in rng.permutation(len(coats)).tolist()):
+        if kind == "stain":
+            most = min(MOST_STAINED, *(farthest / max(color_difference(one, look.color), farthest) for one in bare))
+            phases, patch_m = rng.uniform(0.0, FIELD, (len(chosen), 3)), float(rng.uniform(*PATCH_M))
+            yield Cover(chosen, look, most, partial(_stained, chosen, look, phases, patch_m))
+        else:
+            most = min(_thickest(one, look.color, farthest) for one in bare)
+            yield Cover(chosen, look, most, partial(_coated, chosen, look))
 
 
 @once_per_value

@@ -32,15 +32,22 @@ def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.G
         name = names[int(rng.integers(len(names)))]
         shift, angle = (draw(s, level, cell=ctx.cell, axis=NAME, rng=rng) for s in (SHIFT, ROTATION))
         bearing, sign = rng.uniform(0, 2 * np.pi), rng.choice([-1.0, 1.0])
-        before = fixture_pose(scenario.layout, name)
-        step = np.array([np.cos(bearing), np.sin(bearing), 0.0]) * shift
-        after = Pose.of(before.position + step, quat_multiply(quat_yaw(sign * np.radians(angle)), before.quat))
-        layout = moved_fixture(scenario.layout, name, after)
-        if _is_clear(layout, name, ctx.cell, ctx.parts):
-            return scenario.varied(layout=layout)
+        moved = shifted(scenario, name, np.exp(1j * bearing) * shift, sign * np.radians(angle), ctx=ctx)
+        if moved is not None:
+            return moved
     raise VariationFailed(
         NAME, level, "no_room", f"{TRIES} places of {', '.join(sorted(set(names)))} meet something else"
     )
+
+
+def shifted(scenario: Scenario, name: str, step: complex, turn_rad: float, *, ctx: AxisContext) -> Scenario | None:
+    """Shift a fixture by a planar step, x + iy [m], and turn it; None where it meets something else."""
+    before = fixture_pose(scenario.layout, name)
+    quat = quat_multiply(quat_yaw(turn_rad), before.quat)
+    layout = moved_fixture(
+        scenario.layout, name, Pose.of(before.position + np.array([step.real, step.imag, 0.0]), quat)
+    )
+    return scenario.varied(layout=layout) if _is_clear(layout, name, ctx.cell, ctx.parts) else None
 
 
 def moved_fixture(layout: Layout, name: str, pose: Pose) -> Layout:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from scenegen.axes.axis import Axis, AxisContext, Severity, count_at
-from scenegen.axes.phrases import FRAMES, LANGUAGES, NUMBERS, RANKS, SYNONYMS, edit_distance, size_variant
+from scenegen.axes.phrases import APART, FRAMES, LANGUAGES, NUMBERS, RANKS, SYNONYMS, edit_distance, size_variant
 from scenegen.cell import Role
 from scenegen.errors import VariationFailed
 from scenegen.parts.part import Part
@@ -118,7 +118,7 @@ def _implied(scenario: Scenario, ctx: AxisContext, rng: np.random.Generator) -> 
     for label, members in groups.items():
         ranked = sorted(members, key=lambda pair: pair[0])
         masses = [mass for mass, _ in ranked]
-        if len(ranked) not in RANKS or any(b < 1.1 * a for a, b in pairwise(masses)):
+        if len(ranked) not in RANKS or any(b < APART * a for a, b in pairwise(masses)):
             return None
         for rank, (_, rule) in zip(RANKS[len(ranked)], ranked, strict=True):
             things[rule.match] = f"{rank} {plural(kind_words(label))}".strip()

@@ -52,11 +52,11 @@ def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.G
     value = draw(severity, level, cell=ctx.cell, axis=NAME, rng=rng, upward=upward)
     lights, key = scenario.lights.lights, scenario.lights.lights[0]
     if severity is FACTOR:
-        return _relit(scenario, tuple(dimmed(light, value) for light in lights))
+        return relit(scenario, tuple(dimmed(light, value) for light in lights))
     if severity is SHIFT:
-        return _relit(scenario, (warmed(key, value), *lights[1:]))
+        return relit(scenario, (warmed(key, value), *lights[1:]))
     if severity is TURN:
-        return _relit(scenario, (_turned(key, value, level, ctx, rng), *lights[1:]))
+        return relit(scenario, (turned(key, value, level=level, ctx=ctx, rng=rng), *lights[1:]))
     limits = band(SHADOW, level, cell=ctx.cell, axis=NAME, upward=True)
     return _shaded(scenario, Aim(SHADOW, level, asked=value, band=limits, axis=NAME), ctx, rng)
 
@@ -68,7 +68,8 @@ def _modes(scenario: Scenario, ctx: AxisContext) -> list[tuple[Severity, bool]]:
     return [(severity, up) for severity in able for up in directions(severity, cell=ctx.cell, axis=NAME)]
 
 
-def _relit(scenario: Scenario, lights: tuple[Light, ...]) -> Scenario:
+def relit(scenario: Scenario, lights: tuple[Light, ...]) -> Scenario:
+    """Return the scene with other lights under the same shadow casters."""
     return scenario.varied(lights=Lights(lights=lights, shadow_casters=scenario.lights.shadow_casters))
 
 
@@ -77,8 +78,12 @@ def _aim(scenario: Scenario) -> Array:
     return next(f.pose_to_world.position for f in scenario.layout.fixtures if f.name == "feed")
 
 
-def _turned(key: Light, angle_deg: float, level: int, ctx: AxisContext, rng: np.random.Generator) -> Light:
-    """Swing the key light about the nominal feed by an angle, to where it stays above the table."""
+def turned(key: Light, angle_deg: float, *, level: int = 0, ctx: AxisContext, rng: np.random.Generator) -> Light:
+    """Swing the key light, no dome, about the nominal feed by an angle, to where it stays above the table.
+
+    Raises:
+        VariationFailed: In no direction it does.
+    """
     aim, table_m = ctx.cell.feed.pose_to_world.position, ctx.cell.table.pose_top_to_world.position_m[2]
     direction = direction_to(key, aim)
     side = np.cross(direction, np.eye(3)[int(np.argmin(np.abs(direction)))])

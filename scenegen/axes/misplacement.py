@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -47,7 +47,15 @@ def _foreign(scenario: Scenario, count: int, ctx: AxisContext, rng: np.random.Ge
     free = free_slots(scenario, ctx.cell, Role.FOREIGN)
     if len(free) < count:
         return None
-    slots = _drawn(free, count, rng)
+    return with_foreign(scenario, _drawn(free, count, rng), ctx, rng=rng)
+
+
+def with_foreign(scenario: Scenario, slots: Sequence[str], ctx: AxisContext, *, rng: np.random.Generator) -> Scenario:
+    """Put the foreign parts of some free slots into the feed.
+
+    Raises:
+        PlacementFailed: One found no place.
+    """
     added = place(ctx.cell, ctx.parts, slots=slots, zone="feed", rng=rng, occupied=scenario.layout)
     return _with(scenario, (), _caused(added, Cause.FOREIGN_OBJECT), ctx)
 
@@ -57,7 +65,15 @@ def _beside(scenario: Scenario, count: int, ctx: AxisContext, rng: np.random.Gen
     names = [item.name for item in targets_in(scenario, ctx.cell)]
     if len(names) <= count:
         return None
-    slots = _drawn(names, count, rng)
+    return beside(scenario, _drawn(names, count, rng), ctx, rng=rng)
+
+
+def beside(scenario: Scenario, slots: Sequence[str], ctx: AxisContext, *, rng: np.random.Generator) -> Scenario:
+    """Take some items out of the feed and leave them on the table beside it.
+
+    Raises:
+        PlacementFailed: One found no place.
+    """
     left = _without(scenario, slots)
     moved = place(ctx.cell, ctx.parts, slots=slots, zone="table", rng=rng, occupied=left)
     return _with(scenario, slots, _caused(moved, Cause.MISFEED), ctx)
@@ -66,10 +82,20 @@ def _beside(scenario: Scenario, count: int, ctx: AxisContext, rng: np.random.Gen
 def _wrong_bin(scenario: Scenario, count: int, ctx: AxisContext, rng: np.random.Generator) -> Scenario | None:
     """Put targets into a bin that is not theirs."""
     box = ctx.cell.bins[int(rng.integers(len(ctx.cell.bins)))].name
-    free = [slot for slot in _spare(scenario, ctx) if box not in _bins_of(slot, ctx.cell, ctx.parts)]
-    if len(free) < count or _room(scenario, box, ctx.cell) < count:
+    free = [slot for slot in spare(scenario, ctx.cell) if box not in bins_for(slot, ctx.cell, ctx.parts)]
+    if len(free) < count or room_in(scenario, box, ctx.cell) < count:
         return None
-    slots = _drawn(free, count, rng)
+    return in_bin(scenario, _drawn(free, count, rng), box, ctx, rng=rng)
+
+
+def in_bin(
+    scenario: Scenario, slots: Sequence[str], box: str, ctx: AxisContext, *, rng: np.random.Generator
+) -> Scenario:
+    """Put the parts of some free slots into a bin.
+
+    Raises:
+        PlacementFailed: One found no place.
+    """
     added = place(ctx.cell, ctx.parts, slots=slots, zone=box, rng=rng, occupied=scenario.layout)
     return _with(scenario, (), _caused(added, Cause.MISFEED), ctx)
 
@@ -77,12 +103,12 @@ def _wrong_bin(scenario: Scenario, count: int, ctx: AxisContext, rng: np.random.
 def _mixed_lot(scenario: Scenario, count: int, ctx: AxisContext, rng: np.random.Generator) -> Scenario | None:
     """Fill a bin with parts of its own, and look-alikes of theirs among them."""
     box = ctx.cell.bins[int(rng.integers(len(ctx.cell.bins)))].name
-    spare = _spare(scenario, ctx)
-    own = [slot for slot in spare if box in _bins_of(slot, ctx.cell, ctx.parts)][:3]
+    left = spare(scenario, ctx.cell)
+    own = [slot for slot in left if box in bins_for(slot, ctx.cell, ctx.parts)][:3]
     alike = {other for slot in own for other in ctx.parts[ctx.cell.slots[slot].part].look_alikes}
-    wrong = [slot for slot in spare if ctx.cell.slots[slot].part in alike and slot not in own]
-    wrong = [slot for slot in wrong if box not in _bins_of(slot, ctx.cell, ctx.parts)]
-    if len(wrong) < count or not own or _room(scenario, box, ctx.cell) < count + len(own):
+    wrong = [slot for slot in left if ctx.cell.slots[slot].part in alike and slot not in own]
+    wrong = [slot for slot in wrong if box not in bins_for(slot, ctx.cell, ctx.parts)]
+    if len(wrong) < count or not own or room_in(scenario, box, ctx.cell) < count + len(own):
         return None
     slots = _drawn(wrong, count, rng)
     added = place(ctx.cell, ctx.parts, slots=(*own, *slots), zone=box, rng=rng, occupied=scenario.layout)
@@ -119,30 +145,34 @@ def _with(scenario: Scenario, gone: Iterable[str], added: Iterable[Item], ctx: A
     return with_items(scenario, items, cell=ctx.cell, parts=ctx.parts)
 
 
-def _spare(scenario: Scenario, ctx: AxisContext) -> list[str]:
-    """Free slots of targets of which the scene has others, so that the instruction speaks of them already."""
-    present = {item.part for item in targets_in(scenario, ctx.cell)}
-    return [slot for slot in free_slots(scenario, ctx.cell, Role.TARGET) if ctx.cell.slots[slot].part in present]
+def spare(scenario: Scenario, cell: Cell) -> list[str]:
+    """Return free slots of targets of which the scene has others, so that the instruction speaks of them already."""
+    present = {item.part for item in targets_in(scenario, cell)}
+    return [slot for slot in free_slots(scenario, cell, Role.TARGET) if cell.slots[slot].part in present]
 
 
-def _bins_of(slot: str, cell: Cell, parts: Catalogue) -> set[str]:
+def bins_for(slot: str, cell: Cell, parts: Catalogue) -> set[str]:
+    """Name the bins in which the part of a slot belongs."""
     part = parts[cell.slots[slot].part]
     return {rule.bin for rule in cell.rules if matches(rule, part)}
 
 
-def _room(scenario: Scenario, box: str, cell: Cell) -> int:
+def room_in(scenario: Scenario, box: str, cell: Cell) -> int:
+    """Return how many parts a bin can still take."""
     capacity = next(b.capacity for b in cell.bins if b.name == box)
     return capacity - sum(item.zone == box for item in scenario.layout.items)
 
 
 def misplaced(scenario: Scenario, cell: Cell, parts: Catalogue) -> set[str]:
-    """Name the items that lie where they do not belong: foreign parts, and targets on the table or in a wrong bin."""
+    """Name what lies where it does not belong: foreign parts, targets of a mixed lot, on the table, in a wrong bin."""
     found, bins = set(), {box.name for box in cell.bins}
     for item in scenario.layout.items:
         role = cell.slots[item.name].role
         if role is Role.FOREIGN or (role is Role.TARGET and item.zone == "table"):
             found.add(item.name)
-        elif role is Role.TARGET and item.zone in bins and item.zone not in _bins_of(item.name, cell, parts):
+        elif role is Role.TARGET and item.zone == "feed" and item.cause is Cause.MIXED_LOT:
+            found.add(item.name)
+        elif role is Role.TARGET and item.zone in bins and item.zone not in bins_for(item.name, cell, parts):
             found.add(item.name)
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,13 +59,46 @@ def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.G
     """Lay an occluder over a target, as far as hides the asked share of it, and let it come to rest."""
     aim = Aim.drawn(HIDDEN, level, cell=ctx.cell, axis=NAME, rng=rng)
     targets = targets_in(scenario, ctx.cell)
-    for _ in range(TRIES):
+
+    def pick() -> tuple[Item, Item] | None:
         target = targets[int(rng.integers(len(targets)))] if targets else None
         occluder = target and _occluder(scenario, target, ctx, rng)
-        if target is None or occluder is None:
+        return (target, occluder) if target and occluder else None
+
+    return hidden(scenario, aim, pick, level=level, ctx=ctx, rng=rng)
+
+
+def hidden(
+    scenario: Scenario,
+    aim: Aim,
+    pick: Callable[[], tuple[Item, Item] | None],
+    *,
+    level: int = 0,
+    tries: int = TRIES,
+    ctx: AxisContext,
+    rng: np.random.Generator,
+) -> Scenario:
+    """Lay an occluder over a target, as far as hits the aim, and let it come to rest.
+
+    Args:
+        scenario: The scene.
+        aim: Which share to hide; nothing else may be hidden farther than its band.
+        pick: Draws a target and an occluder, anywhere; None where there are none.
+        level: The level that a failure names.
+        tries: Most combinations that are tried.
+        ctx: The axis' context.
+        rng: Source of randomness.
+
+    Raises:
+        VariationFailed: There is nothing that hides, or no place for it.
+    """
+    for _ in range(tries):
+        picked = pick()
+        if picked is None:
             raise VariationFailed(
                 NAME, level, "no_occluder", "nothing is left in the inventory that could hide a target"
             )
+        target, occluder = picked
         found = _covered(scenario, target, _cover(occluder, target, ctx, rng), aim, ctx)
         if isinstance(found, Scenario):
             return found
@@ -75,16 +109,30 @@ def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.G
 def _occluder(scenario: Scenario, target: Item, ctx: AxisContext, rng: np.random.Generator) -> Item | None:
     """Draw a kind of occluder that is left in the inventory, or a neighbour of the target."""
     slots = ctx.cell.slots
-    free = {slots[slot].part: slot for slot in reversed(free_slots(scenario, ctx.cell, Role.OCCLUDER))}
-    neighbours = [item for item in targets_in(scenario, ctx.cell) if item.name != target.name]
-    choices = len(free) + bool(neighbours)
+    kinds = sorted({slots[slot].part for slot in free_slots(scenario, ctx.cell, Role.OCCLUDER)})
+    neighbours = len(targets_in(scenario, ctx.cell)) > 1
+    choices = len(kinds) + neighbours
     if not choices:
         return None
     index = int(rng.integers(choices))
-    if index == len(free):
-        return neighbours[int(rng.integers(len(neighbours)))].replaced(cause=Cause.PILED)
-    part, slot = sorted(free.items())[index]
-    return Item(name=slot, part=part, zone="feed", cause=Cause.OBSTRUCTION, pose_to_world=Pose())
+    if index == len(kinds):
+        return neighbour_of(scenario, target, ctx, rng=rng)
+    return piece_of(kinds[index], scenario, ctx)
+
+
+def neighbour_of(scenario: Scenario, target: Item, ctx: AxisContext, *, rng: np.random.Generator) -> Item | None:
+    """Draw another target of the feed, as what shall lie on a target; None where there is none."""
+    neighbours = [item for item in targets_in(scenario, ctx.cell) if item.name != target.name]
+    return neighbours[int(rng.integers(len(neighbours)))].replaced(cause=Cause.PILED) if neighbours else None
+
+
+def piece_of(part: str, scenario: Scenario, ctx: AxisContext) -> Item | None:
+    """Take an occluder of a kind out of the inventory, anywhere; None where none is left."""
+    slots = ctx.cell.slots
+    for slot in free_slots(scenario, ctx.cell, Role.OCCLUDER):
+        if slots[slot].part == part:
+            return Item(name=slot, part=part, zone="feed", cause=Cause.OBSTRUCTION, pose_to_world=Pose())
+    return None
 
 
 def _cover(occluder: Item, target: Item, ctx: AxisContext, rng: np.random.Generator) -> Cover:

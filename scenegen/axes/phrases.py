@@ -40,6 +40,8 @@ NUMBERS: Mapping[int, str] = {
 
 RANKS: Mapping[int, tuple[str, ...]] = {1: ("",), 2: ("smaller", "larger"), 3: ("smallest", "middle-sized", "largest")}
 """What parts of one class are called by their size alone, smallest first."""
+APART = 1.1
+"""How many times as heavy the larger of two parts is, at least, where they are told apart so."""
 
 
 @dataclass(frozen=True)

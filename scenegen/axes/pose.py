@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scenegen.axes.axis import Axis, AxisContext, Severity, draws
 from scenegen.axes.items import fixture_pose, targets_in, with_poses
 from scenegen.board import NONE, Board, Spots
-from scenegen.cell import Cell
 from scenegen.errors import VariationFailed
 from scenegen.geometry import Array, Pose, quat_conjugate, quat_multiply, quat_yaw
 from scenegen.place import PlaceOptions, spots_of, zone_named
-from scenegen.scenario import Cause, Facet, Layout, Scenario
+from scenegen.scenario import Cause, Facet, Item, Layout, Scenario
 from scenegen.units import Quantity, Unit
 
 NAME = "pose"
@@ -27,12 +28,47 @@ OFFSET = Severity("offset", Unit.METRE, 0.0, 0.0, 0.1, "largest planar displacem
 YAW = Severity("yaw", Unit.DEGREE, 0.0, 0.0, 180.0, "largest turn of a target about the vertical")
 MOVED = Severity("moved", Unit.COUNT, 0.0, 0.0, 32.0, "targets that were moved", graded=False)
 
+Ways = tuple[NDArray[Any], Array]
+"""Planar offsets, x + iy [m], and turns [rad] of one shape."""
+
 
 def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Move and turn every target that finds room at the asked distance."""
     targets = targets_in(scenario, ctx.cell)
     if not targets:
         raise VariationFailed(NAME, level, "no_target", "no target lies in the feed")
+
+    def ways(shape: tuple[int, int]) -> Ways:
+        lengths = draws(OFFSET, level, shape, cell=ctx.cell, axis=NAME, rng=rng)
+        offsets = lengths * np.exp(2j * np.pi * rng.random(shape))
+        turns = draws(YAW, level, shape, cell=ctx.cell, axis=NAME, rng=rng)
+        return offsets, np.radians(turns) * rng.choice([-1.0, 1.0], shape)
+
+    return relaid(scenario, targets, ways, level=level, ctx=ctx, rng=rng)
+
+
+def relaid(
+    scenario: Scenario,
+    targets: Sequence[Item],
+    ways: Callable[[tuple[int, int]], Ways],
+    *,
+    level: int = 0,
+    ctx: AxisContext,
+    rng: np.random.Generator,
+) -> Scenario:
+    """Move and turn those of some targets that touch nothing and find room.
+
+    Args:
+        scenario: The scene.
+        targets: Items in its feed.
+        ways: From a shape [targets, candidates] to planar offsets (x + iy, in the feed's frame) [m] and turns [rad].
+        level: The level that a failure names.
+        ctx: The axis' context.
+        rng: Source of randomness.
+
+    Raises:
+        VariationFailed: None of them found room.
+    """
     options, items = PlaceOptions(), scenario.layout.items
     zone = zone_named(ctx.cell, "feed", scenario.layout.fixtures, wall_m=options.wall_m(ctx.cell))
     spots, board = spots_of(ctx.parts, zone, items), Board(zone.half_m, options.clearance_m)
@@ -40,7 +76,7 @@ def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.G
     touching, names = board.touching(TOUCHING_M), {target.name for target in targets}
     free = [row for row, item in enumerate(items) if item.name in names and item.name not in touching]
     rows = rng.permutation(np.array(free, np.intp))
-    turns_rad, candidates = _candidates(spots.some(rows), level, ctx.cell, rng)
+    turns_rad, candidates = _candidates(spots.some(rows), ways)
     rejections = Counter(touching=len(targets) - len(rows))
     found = board.lay([items[row].name for row in rows], candidates, [rejections] * len(rows))
     laid = np.flatnonzero(found != NONE)
@@ -58,11 +94,9 @@ def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.G
     return with_poses(scenario, poses, cause=Cause.JOSTLED)
 
 
-def _candidates(spots: Spots, level: int, cell: Cell, rng: np.random.Generator) -> tuple[Array, Spots]:
+def _candidates(spots: Spots, ways: Callable[[tuple[int, int]], Ways]) -> tuple[Array, Spots]:
     """Draw turns [rad] of targets and where they would lie then, shape [targets, CANDIDATES]."""
-    shape = (len(spots.kinds), CANDIDATES)
-    offsets = draws(OFFSET, level, shape, cell=cell, axis=NAME, rng=rng) * np.exp(2j * np.pi * rng.random(shape))
-    turns_rad = np.radians(draws(YAW, level, shape, cell=cell, axis=NAME, rng=rng)) * rng.choice([-1.0, 1.0], shape)
+    offsets, turns_rad = ways((len(spots.kinds), CANDIDATES))
     kinds = np.repeat(spots.kinds[:, None], CANDIDATES, axis=1)
     return turns_rad, Spots(spots.stencils, kinds, spots.places[:, None] + offsets, spots.yaws_rad[:, None] + turns_rad)
 

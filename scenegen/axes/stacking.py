@@ -38,8 +38,30 @@ def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.G
         if tries > TRIES:
             raise VariationFailed(NAME, level, "not_resting", f"{TRIES} pairs stacked fewer than {count} targets")
         current = _one_more(current, ctx, rng) or current
-    rested = settled(current, ctx)
-    if rested is None or len(stacked(rested, ctx)) != before + count:
+    return _piled(current, before + count, level, ctx)
+
+
+def stacked_on(
+    scenario: Scenario, item: Item, carrier: Item, *, ctx: AxisContext, rng: np.random.Generator
+) -> Scenario:
+    """Put one target onto another one, and let all come to rest.
+
+    Raises:
+        VariationFailed: It carries something itself, or does not stay there.
+    """
+    top = stacked(scenario, ctx)
+    if item.name not in top and not _carries(item, targets_in(scenario, ctx.cell), ctx):
+        for _ in range(TRIES // POSES):
+            laid = _laid_on(scenario, item, carrier, top, ctx, rng)
+            if laid is not None:
+                return _piled(laid, len(top) + 1, 0, ctx)
+    raise VariationFailed(NAME, 0, "not_resting", f"{item.name!r} does not come to rest on {carrier.name!r}")
+
+
+def _piled(scenario: Scenario, count: int, level: int, ctx: AxisContext) -> Scenario:
+    """Let all come to rest together, so many targets on others."""
+    rested = settled(scenario, ctx)
+    if rested is None or len(stacked(rested, ctx)) != count:
         raise VariationFailed(NAME, level, "not_resting", "the piles fell when all came to rest together")
     return explained(rested, ctx)
 
@@ -54,6 +76,13 @@ def _one_more(scenario: Scenario, ctx: AxisContext, rng: np.random.Generator) ->
     item = loose[int(rng.integers(len(loose)))]
     carriers = [other for other in targets if other.name != item.name]
     carrier = carriers[int(rng.integers(len(carriers)))]
+    return _laid_on(scenario, item, carrier, top, ctx, rng)
+
+
+def _laid_on(
+    scenario: Scenario, item: Item, carrier: Item, top: set[str], ctx: AxisContext, rng: np.random.Generator
+) -> Scenario | None:
+    """Lay a target onto another one, `top` being those that lie on others; None as `_one_more`."""
     poses = (_above(scenario, item, carrier, ctx, rng) for _ in range(POSES))
     pose = next((pose for pose in poses if pose is not None), None)
     if pose is None:

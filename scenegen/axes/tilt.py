@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scenegen.axes.axis import Axis, AxisContext, Severity, band, draw
+from scenegen.axes.axis import Axis, AxisContext, Severity, band, inside
 from scenegen.axes.drop import PLAY_M
 from scenegen.axes.items import ITEM_FACETS, fixture_pose, free_slots, targets_in, with_items
 from scenegen.axes.rest import explained, lean_deg, lowest_m, settled, trial
@@ -58,17 +58,42 @@ class Support:
 def change(scenario: Scenario, level: int, *, ctx: AxisContext, rng: np.random.Generator) -> Scenario:
     """Lean one target on something, let it settle, and keep it if it rests at the asked angle."""
     near, far = band(LEAN, level, cell=ctx.cell, axis=NAME, upward=True)
+    return leaned(scenario, targets_in(scenario, ctx.cell), (near, far), level=level, ctx=ctx, rng=rng)
+
+
+def leaned(
+    scenario: Scenario,
+    targets: Sequence[Item],
+    band_deg: tuple[float, float],
+    *,
+    level: int = 0,
+    ctx: AxisContext,
+    rng: np.random.Generator,
+) -> Scenario:
+    """Lean one of some targets on something.
+
+    Args:
+        scenario: The scene.
+        targets: Targets in its feed.
+        band_deg: Least and greatest angle at which it rests [deg]; no target of the scene leans farther.
+        level: The level that a failure names.
+        ctx: The axis' context.
+        rng: Source of randomness.
+
+    Raises:
+        VariationFailed: None came to rest so.
+    """
+    near, far = band_deg
     room_m = ctx.cell.robot.gripper.finger_width_m / 2 + GRIP_M
     failed: Counter[str] = Counter()
-    for item, support in _pairs(scenario, ctx, rng):
-        angle = np.radians(draw(LEAN, level, cell=ctx.cell, axis=NAME, rng=rng))
+    for item, support in _pairs(scenario, targets, ctx, rng):
+        angle = np.radians(float(inside(near, far, rng=rng)))
         pose = leaning_pose(ctx.parts[item.part], support, _floor_m(scenario), float(angle), room_m=room_m, rng=rng)
         if pose is None:
             continue
         if failed.total() == TRIES:
             break
-        leaned = _leaned(scenario, item, pose, support, ctx)
-        rested = trial(leaned, {item.name: pose}, ctx)
+        rested = trial(_leaned(scenario, item, pose, support, ctx), {item.name: pose}, ctx)
         reason = _judge(rested, item, ctx, near, far)
         if reason is None and rested is not None:
             rested = settled(rested, ctx)
@@ -101,9 +126,10 @@ def _floor_m(scenario: Scenario) -> float:
     return fixture_pose(scenario.layout, "feed").position_m[2]
 
 
-def _pairs(scenario: Scenario, ctx: AxisContext, rng: np.random.Generator) -> Iterator[tuple[Item, Support]]:
+def _pairs(
+    scenario: Scenario, targets: Sequence[Item], ctx: AxisContext, rng: np.random.Generator
+) -> Iterator[tuple[Item, Support]]:
     """Draw targets and what they shall lean on: a neighbour, a wall, or a small piece that comes into the scene."""
-    targets = targets_in(scenario, ctx.cell)
     if not targets:
         return
     slots = ctx.cell.slots

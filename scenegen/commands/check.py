@@ -22,6 +22,7 @@ from scenegen.base import sample_base
 from scenegen.cells.loader import BUILTIN, load_cell
 from scenegen.commands.device import DEVICE
 from scenegen.commands.exits import EXIT_FINDINGS
+from scenegen.commands.model_options import BUDGET_TOKENS, BUDGET_USD, PRICES, TEXT_ONLY, TYPED, ModelOptions
 from scenegen.commands.opened import open_version, split_version
 from scenegen.commands.recipe import Workshop, inventory_parts
 from scenegen.errors import InvalidOption, LibraryError
@@ -33,7 +34,11 @@ from scenegen.usd.package import unpacked
 from scenegen.usd.reader import library_root, read_cell_and_parts, read_scenario
 from scenegen.usd.robot_file import robot_bytes
 from scenegen.verdict import Finding, Status, Verdict
+from scenegen.vlm.chat import Chat
+from scenegen.vlm.judging import SceneJudge
+from scenegen.vlm.photographer import Photographer
 from validators.cell_check import check_cell
+from validators.judge_test import judge_test
 from validators.repair import repair as mend
 from validators.selftest import self_test
 
@@ -52,13 +57,23 @@ def check(
     n: int = typer.Option(40, min=1, help="Scenes of the self-test."),
     seed: int = typer.Option(0, help="Seed of the self-test."),
     parts: Path = typer.Option(Path("parts"), help="Folder of your own parts."),
+    vlm: str = typer.Option("", help=f"Self-test: also measure this model as a judge of meaning: {TYPED}."),
+    text_only: bool = TEXT_ONLY,
+    budget_tokens: int | None = BUDGET_TOKENS,
+    budget_usd: float | None = BUDGET_USD,
+    prices: Path | None = PRICES,
     device: str = DEVICE,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Check a cell, a USD scene or a library; exit code 1 if anything was found."""
+    model = ModelOptions(vlm, text_only, budget_tokens, budget_usd, prices)
+    if not vlm:
+        model.require_none()
     if measure:
-        _self_test(cell, n=n, seed=seed, parts=parts, as_json=as_json)
+        _self_test(cell, model, n=n, seed=seed, parts=parts, as_json=as_json)
         return
+    if vlm:
+        raise InvalidOption("--vlm", vlm, "it only with --self-test, which measures the model as a judge")
     path = Path(what)
     if path.suffix in USD_SUFFIXES:
         good = _check_scene(path, all_tiers=all_tiers, repair=repair, device=device, as_json=as_json)
@@ -172,12 +187,25 @@ def _verdicts(
     yield from workshops[cell_id].together.run(partial(verdict_on, scene) for scene in scenes)
 
 
-def _self_test(name: str, *, n: int, seed: int, parts: Path, as_json: bool) -> None:
+def _self_test(name: str, model: ModelOptions, *, n: int, seed: int, parts: Path, as_json: bool) -> None:
     specification = load_cell(name)
     workshop = Workshop.of(specification, inventory_parts(specification, parts))
     sampler = partial(sample_base, workshop.cell, workshop.parts)
-    report = self_test(workshop.context, sampler, rng=stream(seed, "self-test"), n=n)
-    typer.echo(report.canonical_json() if as_json else report.table())
+    with model.back_end() as back_end:
+        report = self_test(workshop.context, sampler, rng=stream(seed, "self-test"), n=n)
+        typer.echo(report.canonical_json() if as_json else report.table())
+        if back_end is None:
+            return
+        judge = SceneJudge(workshop.cell, workshop.parts)
+        photographer = None if model.text_only else Photographer(workshop.cell, workshop.parts)
+
+        def asks(scenario: Scenario) -> Chat:
+            return judge.chat(scenario, photographer.photo(scenario, numbered=False) if photographer else None)
+
+        rng = stream(seed, "judge")
+        scenes = [scene for scene in (sampler(rng=rng) for _ in range(n)) if workshop.checker.check(scene).ok]
+        judged = judge_test(workshop.context, scenes, asks=asks, back_end=back_end, rng=rng)
+        typer.echo(judged.canonical_json() if as_json else judged.table())
 
 
 def _print_verdict(name: str, verdict: Verdict, *, as_json: bool) -> None:

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import os
-import time
-from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from library.commit import MAIN, Commit
-from library.intake import Intake, Tally
+from library.commit import MAIN
+from library.intake import Intake
 from library.journal import Journal
 from library.structures import keep_structures
 from library.versioned import VersionedLibrary
 from scenegen.axes.registry import AXES, axis_named
 from scenegen.cells.loader import load_cell
+from scenegen.commands.ask_options import DRY_RUN, JUDGE, PROPOSALS_OPTION, VLM, AskOptions
 from scenegen.commands.device import DEVICE, settle_engine
 from scenegen.commands.exits import EXIT_FINDINGS
+from scenegen.commands.expanding import Expanding
+from scenegen.commands.model_options import BUDGET_TOKENS, BUDGET_USD, PRICES, TEXT_ONLY, ModelOptions
 from scenegen.commands.options import parse_levels
-from scenegen.commands.progress import SceneProgress, progress_style
 from scenegen.commands.recipe import CHUNK, Recipe, UsdFiles, check_plan, inventory_parts
+from scenegen.commands.sent import print_chat
 from scenegen.design import DesignKind
 from scenegen.errors import InvalidOption, InvalidRecord
 from scenegen.expand import Expansion
-from scenegen.pool import Demand, begin_imports, run_ordered
+from scenegen.pool import begin_imports
+from scenegen.record import Record
 from scenegen.verdict import Finding
 from validators.cell_check import check_cell
-
-WRITE_EVERY_S = 1.0
-"""Time between writes to the journal [s]: what a kill can cost; an interruption costs nothing that was made."""
-GIVE_UP_AFTER = 20
-"""Exhausted indices after which an expansion that hardly gives anything stops."""
 
 app = typer.Typer()
 
@@ -60,10 +55,22 @@ def expand(
     ),
     branch: str = typer.Option(MAIN, help="Branch of the library to commit to."),
     processes: int = typer.Option(0, min=0, help="Processes; 0 takes one a core, or one where a GPU checks."),
+    vlm: str = VLM,
+    proposals: int = PROPOSALS_OPTION,
+    judge: bool = JUDGE,
+    text_only: bool = TEXT_ONLY,
+    dry_run: bool = DRY_RUN,
+    budget_tokens: int | None = BUDGET_TOKENS,
+    budget_usd: float | None = BUDGET_USD,
+    prices: Path | None = PRICES,
     device: str = DEVICE,
     as_json: bool = typer.Option(False, "--json", help="Progress and report as JSON lines."),
 ) -> None:
-    """Generate valid scenes along axes and keep them in a library; run it again to continue."""
+    """Generate valid scenes along axes and keep them in a library; run it again to continue.
+
+    With --vlm, a model that sees a scene proposes what a plant could do to it, each proposal with its cause; scenes of
+    it pass the same checks as any others. Endpoints take their key from SCENEGEN_VLM_KEY or OPENAI_API_KEY.
+    """
     if n < 1:
         raise InvalidOption("--n", n, "a whole number of at least 1")
     if placement not in ("sequential", "uniform"):
@@ -72,7 +79,7 @@ def expand(
     chosen = parse_levels(levels)
     engine = settle_engine(device)
     processes = processes or (os.cpu_count() or 1 if engine is None else 1)
-    if processes > 1 and n > CHUNK:
+    if processes > 1 and n > CHUNK and not dry_run:
         begin_imports(Recipe.__module__)
     specification = load_cell(cell)
     catalogue = inventory_parts(specification, parts)
@@ -89,97 +96,40 @@ def expand(
         per_base=per_base,
         repair=repair,
     )
-    store = VersionedLibrary.create(library)
-    plan = check_plan(specification, catalogue, device=device)
+    model = ModelOptions(vlm, text_only, budget_tokens, budget_usd, prices)
+    options = AskOptions(model, judge, proposals, dry_run)
+    options.check(expansion)
     recipe = Recipe(str(library), specification, catalogue, expansion, usd, device)
-    with Journal(store.folder, expansion.content_id) as journal:
-        files = keep_structures(store, specification, catalogue, beside=Path(cell))
-        for record in (plan, expansion):
-            files |= store.record(record)
-        intake = Intake(store, journal, expansion_id=expansion.content_id, branch=branch, files=files)
-        _run(intake, recipe, n, processes=processes, as_json=as_json)
-    if intake.tally.kept < n:
+    if dry_run:
+        print_chat(options.first_chat(recipe, Path(cell)))
+        return
+    kept = _run(recipe, options, n, branch=branch, beside=Path(cell), processes=processes, as_json=as_json)
+    if kept < n:
         raise typer.Exit(EXIT_FINDINGS)
+
+
+def _run(
+    recipe: Recipe, options: AskOptions, n: int, *, branch: str, beside: Path, processes: int, as_json: bool
+) -> int:
+    """Run an expansion; return how many scenes its library holds of it then."""
+    records: list[Record] = [check_plan(recipe.cell, recipe.parts, device=recipe.device)]
+    with options.model.back_end() as back_end:
+        if back_end is not None:
+            asking = options.asking(back_end.model)
+            recipe = replace(recipe, expansion=recipe.expansion.replaced(proposer=asking.content_id))
+            records.append(asking)
+        store = VersionedLibrary.create(recipe.folder)
+        asker = options.asker(store, back_end, recipe) if back_end is not None else None
+        expansion_id = recipe.expansion.content_id
+        with Journal(store.folder, expansion_id) as journal:
+            files = keep_structures(store, recipe.cell, recipe.parts, beside=beside)
+            for record in (*records, recipe.expansion):
+                files |= store.record(record)
+            intake = Intake(store, journal, expansion_id=expansion_id, branch=branch, files=files)
+            Expanding(intake, recipe, n, processes, as_json).run(asker)
+    return intake.tally.kept
 
 
 def _require_sound(name: str, findings: tuple[Finding, ...]) -> None:
     if findings:
         raise InvalidRecord(name, [finding.sentence for finding in findings])
-
-
-def _run(intake: Intake, recipe: Recipe, n: int, *, processes: int, as_json: bool) -> None:
-    """Make scenes until n are kept, in the order of their indices, and publish them."""
-    tally = intake.tally
-    before, pending, written = tally.kept, [], time.monotonic()
-    demand = Demand(wanted=n - tally.kept, end=3 * n + 100, skip=frozenset(tally.indices))
-    processes = max(1, min(processes, -(-demand.wanted // max(recipe.chunk, CHUNK))))
-    made = run_ordered(recipe, demand, processes=processes, chunk=recipe.chunk)
-    with SceneProgress(n, done=before, style=progress_style(as_json)) as progress, closing(made):
-        try:
-            for _, line in made:
-                tally.add_line(line)
-                pending.append(line)
-                kept = line.scenario_id is not None
-                demand.wanted -= kept
-                progress.add_index(kept=kept, rejected=sum(line.rejected.values()))
-                if _hopeless(tally, before):
-                    demand.wanted = 0
-                if time.monotonic() > written + WRITE_EVERY_S:
-                    intake.add(pending)
-                    pending, written = [], time.monotonic()
-                    if intake.due:
-                        intake.publish(_message(recipe.expansion, tally, n))
-        finally:
-            intake.add(pending)
-            commit = intake.publish(_message(recipe.expansion, tally, n))
-    _report(recipe, tally, commit, n=n, progress=progress, as_json=as_json)
-
-
-def _message(expansion: Expansion, tally: Tally, n: int) -> str:
-    levels = ",".join(map(str, expansion.levels))
-    return f"expand {', '.join(expansion.axes)} levels {levels}: {tally.kept} of {n} scenes"
-
-
-def _hopeless(tally: Tally, before: int) -> bool:
-    """Tell whether hardly any index gives a scene, so that going on would only burn time."""
-    return tally.exhausted >= GIVE_UP_AFTER and tally.exhausted > 4 * (tally.kept - before)
-
-
-def _report(
-    recipe: Recipe, tally: Tally, commit: Commit | None, *, n: int, progress: SceneProgress, as_json: bool
-) -> None:
-    attempts = tally.kept + sum(tally.rejected.values())
-    facts = {
-        "event": "done",
-        "library": recipe.folder,
-        "commit": commit.content_id if commit else None,
-        "expansion": recipe.expansion.content_id,
-        "kept": tally.kept,
-        "n": n,
-        "twins": len(tally.bases),
-        "exhausted_indices": tally.exhausted,
-        "rejected": dict(tally.rejected.most_common()),
-        "seconds": round(progress.seconds, 2),
-        "scenes_per_s": round(progress.rate, 1),
-    }
-    if as_json:
-        typer.echo(json.dumps(facts))
-        return
-    typer.echo(
-        f"kept {tally.kept} of {n} scenes with {len(tally.bases)} unperturbed twins in {recipe.folder} "
-        f"({progress.rate:.0f} scenes/s, {progress.seconds:.1f} s)"
-    )
-    if commit:
-        typer.echo(f"committed as {commit.branch}@{commit.number} ({commit.content_id[:12]})")
-    if tally.rejected:
-        table = Table("rejected by", "times", "of attempts", title="rejected attempts", title_justify="left")
-        for reason, count in tally.rejected.most_common():
-            table.add_row(reason, str(count), f"{count / attempts:.1%}")
-        Console().print(table)
-    if tally.kept < n:
-        worst = tally.rejected.most_common(1)[0][0] if tally.rejected else "nothing"
-        typer.echo(
-            f"scenegen: only {tally.kept} of {n} scenes; {tally.exhausted} indices gave none, most often for {worst}"
-            " - widen the cell's envelope, lower --levels, or look at one with `scenegen check`",
-            err=True,
-        )

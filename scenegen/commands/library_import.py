@@ -168,7 +168,8 @@ def _import_tasks(
             expand(
                 axis=[axis], n=count, levels=str(level), library=library, branch=branch, as_json=as_json,
                 design=DesignKind.ONE_AT_A_TIME, strength=2, per_base=20, placement="sequential", repair=False,
-                usd=UsdFiles.ALL, device=PROCESSOR, **options,
+                usd=UsdFiles.ALL, device=PROCESSOR, vlm="", proposals=1, judge=False, text_only=False, dry_run=False,
+                budget_tokens=None, budget_usd=None, prices=None, **options,
             )  # fmt: skip
         except typer.Exit as ended:
             short = short or ended.exit_code != EXIT_DONE

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 import typer
 
 from library.chain import cell_and_parts_of, chain_of, chain_text, expansion_of
 from library.files import SCRATCH
 from library.layers import Layers
+from library.proposals import proposed_of
 from library.row import Row
 from library.snapshot import Snapshot
 from library.versioned import USD, VersionedLibrary
@@ -20,6 +22,7 @@ from scenegen.errors import LibraryError
 from scenegen.expand import Expander, Made
 from scenegen.scenario import Facet
 from scenegen.usd.files import CELLS, layout_path, scene_path
+from scenegen.vlm.way import ProposedWay
 
 app = typer.Typer()
 
@@ -57,7 +60,12 @@ def replay(store: VersionedLibrary, snapshot: Snapshot, row: Row) -> list[str]:
     cell, parts = cell_and_parts_of(store, snapshot, expansion)
     root = store.folder
     workshop = Workshop.of(cell, parts, robots=root / USD / CELLS, scratch=root / SCRATCH)
-    made = _made(Expander(expansion, workshop.session(expansion)), indices, row)
+    session = workshop.session(expansion)
+    if expansion.proposer is not None:
+        proposed = proposed_of(store, snapshot, row)
+        ways = (ProposedWay(proposed),) * expansion.per_base if proposed else ()
+        session = replace(session, proposed=lambda base: ways)
+    made = _made(Expander(expansion, session), indices, row)
     plan = workshop.checker.plan.content_id
     differences = ["no valid scene came of it"] if made is None else _compared(store, snapshot, row, made, workshop)
     if differences and row.plan_id not in (None, plan):

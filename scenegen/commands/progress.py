@@ -38,6 +38,11 @@ class SceneProgress(Counted):
         if not self._bar and self.done > self._done_before:
             self._line()
 
+    def say(self, sentence: str) -> None:
+        """Tell a sentence."""
+        if self._style != "json":
+            typer.echo(sentence, err=True)
+
     @property
     def rate(self) -> float:
         """Scenes kept a second by this run."""
@@ -64,5 +69,5 @@ class SceneProgress(Counted):
             event = {"event": "progress", "kept": self.done, "n": self._wanted, "scenes_per_s": round(self.rate, 1)}
             typer.echo(json.dumps({**event, "pass_rate": round(share, 4)}))
             return
-        left = (self._wanted - self.done) / max(self.rate, 1e-9)
-        typer.echo(f"{self.done}/{self._wanted} scenes, {self._rates()}, {left:.0f} s left", err=True)
+        left = f", {(self._wanted - self.done) / self.rate:.0f} s left" if self.rate > 0 else ""
+        typer.echo(f"{self.done}/{self._wanted} scenes, {self._rates()}{left}", err=True)

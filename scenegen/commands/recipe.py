@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -17,7 +17,7 @@ from scenegen.base import sample_base
 from scenegen.cell import Cell
 from scenegen.commands.device import PROCESSOR, settle_engine
 from scenegen.commands.together import Together
-from scenegen.expand import Expander, Expansion, Session
+from scenegen.expand import Expander, Expansion, Outcome, Session, Way
 from scenegen.parts.catalogue import Catalogue
 from scenegen.parts.folder import catalogue_with_folder
 from scenegen.place import PlaceOptions
@@ -116,18 +116,33 @@ class Recipe:
     expansion: Expansion
     usd: UsdFiles = UsdFiles.ALL
     device: str = PROCESSOR
+    proposals: Mapping[int, Sequence[Way]] | None = None
+    """What a model proposed for each base, by its number; None draws by level."""
+    review: Callable[[Sequence[Outcome]], list[Outcome]] | None = None
+    """Looks at what was made before it is kept; works in one process only."""
+
+    def expander(self) -> Expander:
+        """Build what makes scenes without keeping any, on the processor."""
+        return Expander(self.expansion, self._workshop(PROCESSOR).session(self.expansion), remembers=self.chunk)
+
+    def _workshop(self, device: str) -> Workshop:
+        root, scratch = Path(self.folder, USD), Path(self.folder, SCRATCH)
+        return Workshop.of(self.cell, self.parts, robots=root / CELLS, scratch=scratch, device=device)
 
     def __call__(self) -> Callable[[list[int]], list[Line]]:
         """Build the worker: from indices to the lines of what was kept."""
-        root = Path(self.folder, USD)
-        workshop = Workshop.of(
-            self.cell, self.parts, robots=root / CELLS, scratch=Path(self.folder, SCRATCH), device=self.device
-        )
-        expander = Expander(self.expansion, workshop.session(self.expansion), remembers=self.chunk)
-        usd = FolderFiles(root) if self.usd is UsdFiles.ALL else None
+        workshop = self._workshop(self.device)
+        session = workshop.session(self.expansion)
+        if self.proposals is not None:
+            session = replace(session, proposed=partial(_of_base, self.proposals))
+        expander = Expander(self.expansion, session, remembers=self.chunk)
+        usd = FolderFiles(Path(self.folder, USD)) if self.usd is UsdFiles.ALL else None
         keeper = Keeper(workshop.writer, workshop.context.metered, expansion_id=self.expansion.content_id, usd=usd)
-        together = workshop.together
+        together, review = workshop.together, self.review
         if together.judge is None:
+            if review is not None:
+                return lambda indices: [keeper.keep(one) for one in review([expander.make(i) for i in indices])]
+            # A scene is kept before the next is made: what its checks saw is at hand then.
             return lambda indices: [keeper.keep(expander.make(index)) for index in indices]
 
         def work(indices: list[int]) -> list[Line]:
@@ -135,7 +150,7 @@ class Recipe:
             bases = dict.fromkeys(map(expander.base_of, indices))
             deque(together.run(partial(expander.prepare, base) for base in bases), maxlen=0)
             made = together.run(partial(expander.make, index) for index in indices)
-            lines = [keeper.keep(outcome) for outcome in made]
+            lines = [keeper.keep(outcome) for outcome in (review(list(made)) if review else made)]
             together.say_overflows()
             return lines
 
@@ -147,3 +162,7 @@ class Recipe:
         if self.device != PROCESSOR:
             return CHUNK_TOGETHER
         return CHUNK if any(AXES[name].keeps_layout for name in self.expansion.axes) else CHUNK_APART
+
+
+def _of_base(proposals: Mapping[int, Sequence[Way]], base: int) -> Sequence[Way]:
+    return proposals.get(base, ())

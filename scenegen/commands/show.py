@@ -8,11 +8,13 @@ from pathlib import Path
 import networkx as nx
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from library.certificate import certificates
 from library.chain import chain_of, chain_text, expand_command, expansion_of
 from library.layers import Layers
+from library.proposals import call_of, proposed_of
 from library.row import KeptVerdict, Row
 from library.snapshot import Snapshot
 from library.versioned import VersionedLibrary
@@ -53,6 +55,7 @@ def show(
     cell, parts = layers.cell_and_parts(row)
     _print_row(row, path, scene, snapshot.verdict(row))
     _print_certificates(snapshot, row)
+    _print_proposal(store, snapshot, row)
     _print_items(scene, scene_graph(scene, cell, labels={part.id: part.label for part in parts.values()}))
     _print_chain(store, snapshot, row)
     if target is None:
@@ -91,6 +94,23 @@ def _print_certificates(snapshot: Snapshot, row: Row) -> None:
         takt = "" if one.takt_s is None else f", {one.takt_s:.1f} s a part"
         said = "the oracle sorts it" if one.solved else "the oracle does not sort it"
         typer.echo(f"{said}{takt} (run {one.run_id[:SHORT]}, {one.device})")
+
+
+def _print_proposal(store: VersionedLibrary, snapshot: Snapshot, row: Row) -> None:
+    """Print what a model proposed, if the scene came of that, and the call behind it."""
+    proposed = proposed_of(store, snapshot, row)
+    if proposed is None:
+        return
+    call, facts = call_of(store, snapshot, proposed), Table(show_header=False, box=None)
+    pictures = [digest[:SHORT] for message in call.request.messages for digest in message.pictures]
+    facts.add_row("cause", escape(proposed.proposal.cause))
+    facts.add_row("likelihood", proposed.proposal.likelihood.value)
+    facts.add_row("expects", proposed.proposal.expected_failure.value.replace("_", " "))
+    facts.add_row("proposed by", escape(f"{call.model} (as the server says: {call.reply.model})"))
+    facts.add_row("asked with", f"prompt {call.request.prompt} {call.request.prompt_hash[:SHORT]}")
+    facts.add_row("shown", f"picture {', '.join(pictures)}" if pictures else "no picture")
+    facts.add_row("call", f"{proposed.call_id}: records/{proposed.call_id}.json holds request and reply")
+    Console().print(facts)
 
 
 def _print_items(scene: Scenario, graph: nx.MultiDiGraph) -> None:

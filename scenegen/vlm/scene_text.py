@@ -21,8 +21,8 @@ LEANS_DEG = 2.5
 def scene_text(scenario: Scenario, cell: Cell, parts: Catalogue) -> str:
     """Describe a scene.
 
-    Items are numbered as `marked` numbers them in the picture. Labels and instructions, which people wrote, stand as
-    JSON strings, so that no line of theirs can pass for one of ours.
+    Items are numbered as `Photographer` numbers them in the picture. Labels and instructions, which people wrote, stand
+    as JSON strings, so that no line of theirs can pass for one of ours.
 
     Args:
         scenario: A scene of the cell.
@@ -39,8 +39,9 @@ def scene_text(scenario: Scenario, cell: Cell, parts: Catalogue) -> str:
     rules = [f"{rule.match} into {rule.bin}" for rule in scenario.task.rules]
     lights = [f"{light.name}: {light.kind}, {light.temperature_k:.0f} K" for light in scenario.lights.lights]
     width, depth = (round(1e3 * side) for side in cell.feed.size_m)
+    feed = f"feed is a {cell.feed.kind} of {width} x {depth} mm, places in its frame from its middle"
     blocks = {
-        f"Items (feed is a {cell.feed.kind} of {width} x {depth} mm, places in its frame from its middle)": items,
+        f"Items ({feed})": items,
         "Bins": bins,
         "Sort rules": rules,
         "Lights": lights,

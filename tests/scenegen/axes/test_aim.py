@@ -53,3 +53,11 @@ def test_a_failure_says_what_was_asked_what_came_nearest_and_why_not():
     assert isinstance(failure, VariationFailed)
     assert (failure.axis, failure.level, failure.reason) == ("shading", 3, "no_shade")
     assert failure.detail == "asked for a share of 0.5 share, reached 0.35 at best; tries: 1 in view, 3 missed"
+
+
+def test_a_narrow_range_is_widened_to_what_can_be_hit_within_the_limit(cell):
+    share = Severity("share", Unit.SHARE, 0.0, 0.0, 0.52, "a share")
+    aim = Aim.within(share, 0.5, 0.5, cell=cell, axis="test", rng=stream("within"))
+    assert (aim.near, aim.asked, aim.far) == (0.4, 0.5, 0.52)
+    wide = Aim.within(share, 0.1, 0.5, cell=cell, axis="test", rng=stream("within"))
+    assert wide.near <= 0.1 < wide.asked < 0.5 <= wide.far

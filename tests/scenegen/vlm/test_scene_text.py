@@ -7,10 +7,9 @@ import pytest
 from PIL import Image
 
 from scenegen.base import sample_base
-from scenegen.imaging.render import Painter
 from scenegen.parts.builtin import builtin_catalogue
 from scenegen.streams import stream
-from scenegen.vlm.marked import WIDTH_PX, marked
+from scenegen.vlm.photographer import WIDTH_PX, Photographer
 from scenegen.vlm.scene_text import scene_text
 
 
@@ -39,11 +38,9 @@ def test_an_instruction_cannot_pass_for_our_own_lines(shown):
 
 def test_numbers_are_drawn_where_they_are_asked_for(shown):
     scenario, cell, parts = shown
-    painter = Painter(cell, parts)
-    camera = next(one.name for one in cell.cameras if one.mount == "world")
+    photographer = Photographer(cell, parts)
     plain, numbered = (
-        np.asarray(Image.open(io.BytesIO(marked(scenario, cell, painter, camera=camera, numbered=on))))
-        for on in (False, True)
+        np.asarray(Image.open(io.BytesIO(photographer.photo(scenario, numbered=on)))) for on in (False, True)
     )
     assert plain.shape[1] == WIDTH_PX
     changed = (plain != numbered).any(axis=2).sum()

@@ -8,11 +8,13 @@ import numpy as np
 from PIL import Image as Picture
 from PIL import ImageDraw, ImageFont
 
+from scenegen.axes.shown import judging_camera
 from scenegen.cell import Cell
 from scenegen.imaging.pinhole import project
-from scenegen.imaging.render import Painter, enlarged
+from scenegen.imaging.render import Image, Painter, enlarged
 from scenegen.imaging.sheet import INK, PAPER
-from scenegen.scenario import Scenario
+from scenegen.parts.catalogue import Catalogue
+from scenegen.scenario import Camera, Scenario
 
 WIDTH_PX = 768
 """Width of the picture: what many models are shown at full detail."""
@@ -22,22 +24,31 @@ AWAY_PX = 32
 """How far above an item its number stands, so that it hides little of it [px]."""
 
 
-def marked(scenario: Scenario, cell: Cell, painter: Painter, *, camera: str, numbered: bool = True) -> bytes:
-    """Draw what a camera sees, for a model.
+class Photographer:
+    """Photographs scenes of one cell for a model, by the camera whose image is judged.
 
     Args:
-        scenario: A scene of the cell.
         cell: The cell.
-        painter: Draws scenes of it.
-        camera: The camera's name.
-        numbered: Whether each item that the camera sees carries its number, counted from 1 in the layout's order.
-
-    Returns:
-        A PNG file.
+        parts: Its parts.
     """
-    chosen = next(one for one in scenario.cameras.cameras if one.name == camera)
-    view = enlarged(chosen, WIDTH_PX / chosen.width_px)
-    picture = Picture.fromarray(painter.picture(scenario, view, oversampling=1))
+
+    def __init__(self, cell: Cell, parts: Catalogue) -> None:
+        self._camera, self._painter = judging_camera(cell), Painter(cell, parts)
+
+    def photo(self, scenario: Scenario, *, numbered: bool) -> bytes:
+        """Return a PNG file of what the camera sees.
+
+        Args:
+            scenario: A scene of the cell.
+            numbered: Whether each item that it sees carries its number, counted from 1 in the layout's order.
+        """
+        chosen = next(one for one in scenario.cameras.cameras if one.name == self._camera)
+        view = enlarged(chosen, WIDTH_PX / chosen.width_px)
+        return _png(self._painter.picture(scenario, view, oversampling=1), scenario, view, numbered=numbered)
+
+
+def _png(image: Image, scenario: Scenario, view: Camera, *, numbered: bool) -> bytes:
+    picture = Picture.fromarray(image)
     if numbered:
         pen = ImageDraw.Draw(picture)
         positions = [item.pose_to_world.position_m for item in scenario.layout.items]
