@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import typer
@@ -165,7 +165,7 @@ def _report(run: Expanding, commit: Commit | None, talk: Talk | None) -> None:
         "scenes_per_s": round(progress.rate, 1),
     }
     if talk is not None:
-        facts["asked"] = asdict(talk)
+        facts["asked"] = vars(talk)
     if run.as_json:
         typer.echo(json.dumps(facts))
         return

@@ -178,6 +178,9 @@ def test_what_stays_wrong_is_dropped_with_its_reason(tmp_path):
     assert "proposals: 1 accepted (1 at once, 0 after one repair, 0 after two), 3 dropped" in said
     assert "dropped: proposal 2: edit 1 (misplace), item: '/World/robot' - accepted: String should match" in said
     assert len(variants(tmp_path / "scenes")) == 2
+    again = report(expand(f"replay:{log(tmp_path / 'scenes')}", tmp_path / "again", "--json"))["asked"]
+    assert (again["accepted"], again["valid_after"], again["dropped"], again["tokens"]) == (1, [1, 0, 0], 3, 3000)
+    assert next(iter(again["reasons"])) == "it was proposed twice"
 
 
 def test_a_model_without_proposals_is_asked_about_a_few_scenes_and_says_so(tmp_path):
