@@ -41,6 +41,8 @@ LOOK_EVERY_S = 0.5
 """Time between looks whether everything is sorted [s]."""
 SEEN_S = 1.5
 """How much of an episode is looked at for that [s]: longer than a part must lie still to count."""
+BEAT_S = 0.5
+"""Longest time that a world waits for its next scenario, so that all worlds ask the policy in the same ticks [s]."""
 SPARE_S = 6.0
 """Time that an episode has beyond the takt of its targets [s]: the way to the first and from the last."""
 SEEDS = 2**62
@@ -80,7 +82,8 @@ class _Seat:
 class Stream:
     """Runs a policy over scenarios.
 
-    Nothing that happens each tick loops over worlds; only what happens to an episode does, and showing a policy the
+    Worlds take their next scenarios in the ticks in which others ask the policy: it then answers many at once, and
+    cameras, which draw all worlds or none, draw as seldom as for one world. Nothing that happens each tick loops over worlds; only what happens to an episode does, and showing a policy the
     truth. What happens in a world depends on its scenario alone: its ticks are counted from its episode's beginning.
 
     Args:
@@ -116,6 +119,11 @@ class Stream:
         self._faulty = np.zeros(line.count, bool)
         """Worlds in which the policy failed, shape [w]."""
         self._tick = 0
+        chunk = round(policy.spec.execute * line.rate_hz / policy.spec.rate_hz)
+        self._beat = max(1, min(chunk, round(BEAT_S * line.rate_hz)))
+        """Ticks between those in which worlds take scenarios."""
+        self._left = True
+        """Whether there may be scenarios that no world took."""
         self._repeat: Callable[[int], int] = lambda index: 0
 
     @property
@@ -137,7 +145,7 @@ class Stream:
             ticked: Told after each tick of the worlds how far they are.
             repeat: Which repeat of its scenario a number is: another repeat gives the policy another seed.
         """
-        self._repeat = repeat
+        self._repeat, self._left = repeat, True
         state = self._line.state()
         self._log.add(self._tick, state)
         state = self._fill(scenarios, state)
@@ -155,8 +163,9 @@ class Stream:
             ticked(self._pace())
             ended = self._ends(state)
             yield from [self._finish(world, end) for world, end in ended.items()]
-            if ended:
+            if self._left and (self._tick % self._beat == 0 or not self._seats):
                 state = self._fill(scenarios, state)
+            if ended:
                 self._log.forget(min((seat.began for seat in self._seats.values()), default=self._tick))
 
     def _acts(self) -> NDArray[np.bool_]:
@@ -176,6 +185,7 @@ class Stream:
         for world in np.flatnonzero(~self._busy).tolist():
             given = next(scenarios, None)
             if given is None:
+                self._left = False
                 break
             index, taken[world] = given
             self._seat(world, index, taken[world])
