@@ -83,8 +83,9 @@ class Stream:
     """Runs a policy over scenarios.
 
     Worlds take their next scenarios in the ticks in which others ask the policy: it then answers many at once, and
-    cameras, which draw all worlds or none, draw as seldom as for one world. Nothing that happens each tick loops over worlds; only what happens to an episode does, and showing a policy the
-    truth. What happens in a world depends on its scenario alone: its ticks are counted from its episode's beginning.
+    cameras, which draw all worlds or none, draw as seldom as for one world. Nothing that happens each tick loops over
+    worlds; only what happens to an episode does, and showing a policy the truth. What happens in a world depends on its
+    scenario alone: its ticks are counted from its episode's beginning.
 
     Args:
         line: The worlds.
