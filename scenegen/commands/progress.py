@@ -40,7 +40,9 @@ class SceneProgress(Counted):
 
     def say(self, sentence: str) -> None:
         """Tell a sentence."""
-        if self._style != "json":
+        if self._bar:
+            self._bar.console.print(sentence, markup=False, highlight=False)
+        elif self._style != "json":
             typer.echo(sentence, err=True)
 
     @property
