@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from scenegen.errors import VlmError
 from scenegen.vlm.chat import BackEnd, Chat, Reply
+from scenegen.vlm.wrapped import Wrapped
 
 FAILURES = 5
 """After so many failed calls in a row it opens."""
@@ -15,7 +16,7 @@ REST_S = 30.0
 """After so long [s] one call is tried again."""
 
 
-class Breaker:
+class Breaker(Wrapped):
     """Passes calls on until several failed in a row; then refuses them, and tries a single one now and then.
 
     Args:
@@ -24,18 +25,14 @@ class Breaker:
     """
 
     def __init__(self, back_end: BackEnd, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._back_end, self._clock = back_end, clock
+        super().__init__(back_end)
+        self._clock = clock
         self._lock = threading.Lock()
         self._failures = 0
         self._opened_s: float | None = None
         self._trial = False
         """Whether a call is under way that tells if it may close."""
         self._last = ""
-
-    @property
-    def model(self) -> str:
-        """The back end's."""
-        return self._back_end.model
 
     def reply(self, chat: Chat) -> Reply:
         """Answer, unless the breaker is open.
@@ -56,10 +53,6 @@ class Breaker:
         finally:
             if trial:
                 self._trial = False
-
-    def close(self) -> None:
-        """Close the back end."""
-        self._back_end.close()
 
     def _admit(self) -> bool:
         """Let a call pass; tell whether it is a trial."""

@@ -12,6 +12,7 @@ from scenegen.errors import BudgetSpent, InvalidOption
 from scenegen.vlm.chat import BackEnd, Chat, Reply
 from scenegen.vlm.prices import Price, Prices, price_of
 from scenegen.vlm.tokens import chat_tokens
+from scenegen.vlm.wrapped import Wrapped
 
 NO_PRICES: Prices = MappingProxyType({})
 
@@ -102,7 +103,7 @@ class Budget:
             self._spent = self._spent.plus(reply.input_tokens, reply.output_tokens, price)
 
 
-class Budgeted:
+class Budgeted(Wrapped):
     """Asks a back end only as long as a budget holds the most that the next reply may cost.
 
     Calls that fail are not counted: what they cost is not known.
@@ -116,13 +117,9 @@ class Budgeted:
     """
 
     def __init__(self, back_end: BackEnd, budget: Budget) -> None:
-        self._back_end, self._budget = back_end, budget
+        super().__init__(back_end)
+        self._budget = budget
         self._price = budget.price(back_end.model)
-
-    @property
-    def model(self) -> str:
-        """The back end's."""
-        return self._back_end.model
 
     def reply(self, chat: Chat) -> Reply:
         """Answer, and count what it cost.
@@ -135,10 +132,6 @@ class Budgeted:
             reply = self._back_end.reply(chat)
             self._budget.count(reply, self._price)
         return reply
-
-    def close(self) -> None:
-        """Close the back end."""
-        self._back_end.close()
 
 
 def _spent(before: float, needed: float, allowed: float, unit: str, option: str) -> BudgetSpent:

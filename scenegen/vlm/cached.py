@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from scenegen.vlm.calls import CallLog
 from scenegen.vlm.chat import BackEnd, Call, Chat, Reply
+from scenegen.vlm.wrapped import Wrapped
 
 
-class Cached:
+class Cached(Wrapped):
     """Answers from a log what the same model was asked before, and logs what is new.
 
     Put it around budgets and breakers: what it knows needs neither.
@@ -17,12 +18,8 @@ class Cached:
     """
 
     def __init__(self, back_end: BackEnd, log: CallLog) -> None:
-        self._back_end, self._log = back_end, log
-
-    @property
-    def model(self) -> str:
-        """The back end's."""
-        return self._back_end.model
+        super().__init__(back_end)
+        self._log = log
 
     def reply(self, chat: Chat) -> Reply:
         """Answer.
@@ -37,7 +34,3 @@ class Cached:
             reply = self._back_end.reply(chat)
             known = self._log.add(Call(model=self.model, request=chat.request, reply=reply))
         return known.reply
-
-    def close(self) -> None:
-        """Close the back end."""
-        self._back_end.close()

@@ -11,7 +11,7 @@ from scenegen.cell import Cell
 from scenegen.errors import InvalidOption
 from scenegen.parts.catalogue import Catalogue
 from scenegen.scenario import Scenario
-from scenegen.vlm.chat import BackEnd, Call, Chat, Finish, Message, Reply
+from scenegen.vlm.chat import Call, Chat, Finish, Message, Reply
 from scenegen.vlm.chats import first_chat, request_of
 from scenegen.vlm.choices import Choices
 from scenegen.vlm.edits import EDITS
@@ -97,17 +97,6 @@ class Dialogue:
         if not self._choices.offers:
             self.asked.reasons.append(f"the scene offers nothing to change along {', '.join(proposer.axes)}")
         self.chat: Chat | None = self._first() if self._choices.offers else None
-
-    def ask(self, back_end: BackEnd) -> Asked:
-        """Ask until it is over.
-
-        Raises:
-            VlmError: There was no reply at all.
-            BudgetSpent: Asking would cost more than is allowed.
-        """
-        while self.chat is not None:
-            self.take(back_end.model, back_end.reply(self.chat))
-        return self.asked
 
     def take(self, model: str, reply: Reply) -> None:
         """Take the reply to `chat`: keep what is valid, and ask for a repair of what is not, or drop it.

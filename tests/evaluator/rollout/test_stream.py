@@ -7,6 +7,7 @@ import pytest
 
 from evaluator.judging.outcome import Outcome
 from evaluator.judging.trace import EndReason
+from evaluator.policies.oracle import Oracle
 from evaluator.policy import ActionKind, PolicySpec
 from evaluator.rollout.stream import episode_seed
 from scenegen.cell import Role
@@ -67,6 +68,21 @@ def test_neither_order_nor_number_of_worlds_matters(play, scenes, content, polic
     # What a kill leaves is played by itself.
     alone = run([1], 1)
     assert alone == {scene: one for scene, one in together.items() if scene in alone}
+
+
+def test_worlds_ask_together_though_their_episodes_end_apart(play, scenes, small, catalogue):
+    policy, asked = Oracle(small, catalogue), []
+    answer = policy.act
+
+    def act(observation):
+        asked.append(len(observation.worlds))
+        return answer(observation)
+
+    policy.act = act
+    found = play(policy, scenes, worlds=2)
+    ages = [len(one.recorded.time_s) - 1 for one in found.values()]
+    assert any(age % policy.spec.execute for age in ages)
+    assert asked == sorted(asked, reverse=True)  # one alone only asks once the other has nothing left
 
 
 def test_a_world_that_is_reset_shows_its_new_scene_first(play, scenes):

@@ -28,12 +28,20 @@ from validators.check import CheckContext
 PNG = b"\x89PNG"
 
 
+def held(dialogue, says):
+    """Hold a conversation with a scripted model, and return what came of it."""
+    model = Scripted(says)
+    while dialogue.chat is not None:
+        dialogue.take(model.model, model.reply(dialogue.chat))
+    return dialogue.asked
+
+
 @pytest.fixture
 def talk(base_scenario, cell, catalogue):
     """`talk(says, count=2) -> what came of it`: a conversation with a scripted model."""
 
     def talk(says, count=2, axes=("misplacement",)):
-        return Proposer(cell, catalogue, axes, count=count).dialogue(base_scenario, PNG).ask(Scripted(says))
+        return held(Proposer(cell, catalogue, axes, count=count).dialogue(base_scenario, PNG), says)
 
     return talk
 
@@ -73,7 +81,7 @@ def test_a_repair_asks_for_what_is_missing_and_shows_what_was_said(talk):
 
 def test_a_scene_that_offers_nothing_costs_no_call(base_scenario, cell, catalogue):
     still = cell.replaced(allowed_causes=())
-    asked = Proposer(still, catalogue, ("pose",)).dialogue(base_scenario, None).ask(Scripted(fine))
+    asked = held(Proposer(still, catalogue, ("pose",)).dialogue(base_scenario, None), fine)
     assert (asked.calls, asked.reasons) == ([], ["the scene offers nothing to change along pose"])
 
 
@@ -141,7 +149,7 @@ def _scenes(cell: Cell, parts):
     # Streams are drawn by the cell's id, which the label is part of: here both cells draw the same.
     expansion = Expansion(cell_id="c" * 24, assets=assets, axes=("misplacement",), per_base=2)
     base = sample_base(cell, parts, rng=stream("label", 0))
-    asked = Proposer(cell, parts, ("misplacement",), count=2).dialogue(base, PNG).ask(Scripted(_obedient))
+    asked = held(Proposer(cell, parts, ("misplacement",), count=2).dialogue(base, PNG), _obedient)
     session = Session(
         axes=AXES,
         context=context,
