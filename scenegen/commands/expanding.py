@@ -77,7 +77,7 @@ class Expanding:
                 self.intake.add(self._pending)
                 self.intake.attach(asker.files if asker else {})
                 commit = self.intake.publish(self._message())
-        _report(self, commit, asker.talk if asker else None)
+        _report(self, commit, asker.talk if asker else None, stopped=stopped is not None)
         if stopped is not None:
             raise stopped
 
@@ -148,7 +148,7 @@ class Expanding:
         return exhausted >= GIVE_UP_AFTER and exhausted > 4 * (tally.kept - self._before)
 
 
-def _report(run: Expanding, commit: Commit | None, talk: Talk | None) -> None:
+def _report(run: Expanding, commit: Commit | None, talk: Talk | None, *, stopped: bool) -> None:
     recipe, tally, n, progress = run.recipe, run.intake.tally, run.n, run.progress
     attempts = tally.kept + sum(tally.rejected.values())
     facts = {
@@ -182,7 +182,7 @@ def _report(run: Expanding, commit: Commit | None, talk: Talk | None) -> None:
         for reason, count in tally.rejected.most_common():
             table.add_row(reason, str(count), f"{count / attempts:.1%}")
         Console().print(table)
-    if tally.kept < n:
+    if tally.kept < n and not stopped:  # an error that stopped it says why
         worst = tally.rejected.most_common(1)[0][0] if tally.rejected else "nothing"
         typer.echo(
             f"scenegen: only {tally.kept} of {n} scenes; {tally.exhausted} indices gave none, most often for {worst}"
