@@ -70,7 +70,10 @@ class Record(BaseModel):
         if type(self) is not type(other):
             return NotImplemented
         mine, theirs = self.__dict__, other.__dict__
-        return all(mine[name] == theirs[name] for name in type(self).model_fields)
+        for name in type(self).__pydantic_fields__:  # `model_fields` costs a microsecond
+            if mine[name] != theirs[name]:
+                return False
+        return True
 
     def canonical_json(self) -> str:
         """Return the one JSON text of this record: sorted keys, no spaces, shortest numbers."""

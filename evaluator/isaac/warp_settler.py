@@ -128,7 +128,7 @@ class WarpSettler:
         # While a GPU steps, the processor writes the next scenes and the last answers.
         self._pack(self._worlds.count)
         answers, self._answers = self._answers, []
-        answers += [self._answer(ended) for ended in self._ended]
+        answers += self._answers_of(self._ended)
         self._ended = []
         if self._open:
             self._decide()
@@ -176,23 +176,35 @@ class WarpSettler:
             self._ended.append(_Ended(self._open.pop(world)))
         self._turns.drop(np.flatnonzero(lost))
 
-    def _answer(self, ended: _Ended) -> tuple[int, SettleAnswer]:
-        """Say how a scene came to rest."""
-        request, ends, i = ended.opened.request, ended.ends, ended.index
-        self.settled += 1
-        if ends is None:
-            self.overflowed += 1
-            settled = self._settler.settle(request.layout, request.matter, limit_s=request.limit_s, nudge=request.nudge)
-        elif not ends.finite[i]:
-            settled = Settled.diverged(request.layout, float(ends.seconds[i]))
-        else:
-            places = ended.poses[self._rows.slots_of(request.layout)][:, [0, 1, 2, 4, 5, 6, 3]]
-            places[:, 3:] /= np.linalg.norm(places[:, 3:], axis=1, keepdims=True)
-            settled = Settled.at(
-                request.layout,
-                places,
-                speed_m_s=float(ends.speed_m_s[i]),
-                penetration_m=float(ends.penetration_m[i]),
-                seconds=float(ends.seconds[i]),
-            )
-        return ended.opened.ticket, settled
+    def _answers_of(self, ended: list[_Ended]) -> list[tuple[int, SettleAnswer]]:
+        """Say how scenes came to rest."""
+        self.settled += len(ended)
+        rested = [one for one in ended if one.ends is not None and one.ends.finite[one.index]]
+        answers: list[tuple[int, SettleAnswer]] = [
+            (one.opened.ticket, self._unrested(one))
+            for one in ended
+            if one.ends is None or not one.ends.finite[one.index]
+        ]
+        settled = Settled.all_at(
+            [one.opened.request.layout for one in rested],
+            [self._places(one) for one in rested],
+            *(
+                [float(getattr(one.ends, name)[one.index]) for one in rested]
+                for name in ("speed_m_s", "penetration_m", "seconds")
+            ),
+        )
+        return answers + [(one.opened.ticket, answer) for one, answer in zip(rested, settled, strict=True)]
+
+    def _unrested(self, ended: _Ended) -> Settled:
+        """Answer for a scene that diverged, or that has to be settled anew since contacts were lost."""
+        request = ended.opened.request
+        if ended.ends is not None:
+            return Settled.diverged(request.layout, float(ended.ends.seconds[ended.index]))
+        self.overflowed += 1
+        return self._settler.settle(request.layout, request.matter, limit_s=request.limit_s, nudge=request.nudge)
+
+    def _places(self, ended: _Ended) -> Array:
+        """Return where a scene's items rest, position [m] and quaternion xyzw, shape [items, 7]."""
+        places = ended.poses[self._rows.slots_of(ended.opened.request.layout)][:, [0, 1, 2, 4, 5, 6, 3]]
+        places[:, 3:] /= np.linalg.norm(places[:, 3:], axis=1, keepdims=True)
+        return places

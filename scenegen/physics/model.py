@@ -61,6 +61,8 @@ class SceneModel:
         self._nominal = {slot: matter_of(parts[part], name=slot) for slot, part in self.slots.items()}
         self._bounds = {slot: _bounds(self.model, self._body[slot], parts[part]) for slot, part in self.slots.items()}
         self._written: dict[str, ItemMatter] = {}
+        self.matters = 0
+        """How often mass properties or friction were changed in the model."""
         self._write_matter({})
         self.model.dof_damping.reshape(-1, 6)[:, 3:] = spin_damping(cell, parts)[:, None]
 
@@ -142,6 +144,7 @@ class SceneModel:
             self._write_slot(slot, wanted[slot])
         if changed:
             self._derive()
+            self.matters += 1
         self._written = wanted
 
     def _derive(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -73,19 +74,40 @@ class Settled:
             penetration_m: Deepest contact at the end [m].
             seconds: Simulated time [s].
         """
-        starts, names = _places(layout), [item.name for item in layout.items]
-        moved = np.linalg.norm(rests[:, :3] - starts[:, :3], axis=1)
-        turned = angle_between(starts[:, 3:], rests[:, 3:])
-        return cls(
-            start=layout,
-            rests=tuple(map(tuple, rests.tolist())),
-            drift_m=dict(zip(names, moved.tolist(), strict=True)),
-            rotation_rad=dict(zip(names, turned.tolist(), strict=True)),
-            speed_m_s=speed_m_s,
-            penetration_m=penetration_m,
-            finite=True,
-            seconds=seconds,
-        )
+        return cls.all_at([layout], [rests], [speed_m_s], [penetration_m], [seconds])[0]
+
+    @classmethod
+    def all_at(
+        cls,
+        layouts: Sequence[Layout],
+        rests: Sequence[Array],
+        speeds_m_s: Sequence[float],
+        penetrations_m: Sequence[float],
+        seconds: Sequence[float],
+    ) -> list[Settled]:
+        """Do for many layouts what `at` does for one; each argument has one entry a layout."""
+        if not layouts:
+            return []
+        starts, ends = np.concatenate([_places(layout) for layout in layouts]), np.concatenate(rests)
+        moved = np.linalg.norm(ends[:, :3] - starts[:, :3], axis=1).tolist()
+        turned, places = angle_between(starts[:, 3:], ends[:, 3:]).tolist(), list(map(tuple, ends.tolist()))
+        found, first = [], 0
+        for i, layout in enumerate(layouts):
+            names, rows = [item.name for item in layout.items], slice(first, first + len(layout.items))
+            first = rows.stop
+            found.append(
+                cls(
+                    start=layout,
+                    rests=tuple(places[rows]),
+                    drift_m=dict(zip(names, moved[rows], strict=True)),
+                    rotation_rad=dict(zip(names, turned[rows], strict=True)),
+                    speed_m_s=speeds_m_s[i],
+                    penetration_m=penetrations_m[i],
+                    finite=True,
+                    seconds=seconds[i],
+                )
+            )
+        return found
 
     @classmethod
     def diverged(cls, layout: Layout, seconds: float) -> Settled:

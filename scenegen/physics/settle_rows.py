@@ -15,6 +15,8 @@ from scenegen.scenario import Layout, Matter
 SLOT_NUMBERS = 22
 """Numbers a slot: qpos 7, mass 1, principal moments 3, centre of mass 3, its axes 4, inverse weights 2, friction 1,
 present 1; lengths in m, quaternions wxyz."""
+POSE, MATTER, PRESENT = slice(0, 7), slice(7, 21), 21
+"""Where of a slot's numbers they stand."""
 FIXTURE_NUMBERS = 7
 """Numbers a fixture: position 3 [m], quaternion wxyz 4."""
 
@@ -53,6 +55,8 @@ class SettleRows:
         """Verticals in the part's frame of each slot's stable poses, shape [slots, poses, 3]; the last one repeats."""
         self._parked = model.qpos0.reshape(-1, 7).copy()
         self._first_geoms = model.body_geomadr[self.slot_bodies]
+        self._slots, self._matters = np.zeros((len(self.slot_bodies), SLOT_NUMBERS)), -1
+        """What was written last of the slots, and of which state of the model's matter."""
 
     @property
     def model(self) -> mujoco.MjModel:
@@ -83,27 +87,34 @@ class SettleRows:
             InvalidRecord: An item holds another part than its slot, or its matter is not a positive finite number.
         """
         items = self._scene.write(layout, matter)
-        model, bodies = self.model, self.slot_bodies
-        poses, present = self._parked.copy(), np.zeros(len(bodies))
+        model, slots = self.model, self._slots
+        if self._scene.matters != self._matters:
+            self._write_matter()
         places = [(*item.pose_to_world.position_m, *item.pose_to_world.quat_xyzw) for item in layout.items]
-        poses[items] = np.array(places).reshape(-1, 7)[:, [0, 1, 2, 6, 3, 4, 5]]
-        poses[:, :3] -= self.origin_m
-        present[items] = 1.0
-        slots = np.column_stack(
+        slots[:, POSE] = self._parked
+        slots[items, POSE] = np.array(places).reshape(-1, 7)[:, [0, 1, 2, 6, 3, 4, 5]]
+        slots[:, :3] -= self.origin_m
+        slots[:, PRESENT] = 0.0
+        slots[items, PRESENT] = 1.0
+        fixtures = np.empty((len(self.fixture_bodies), FIXTURE_NUMBERS))
+        fixtures[:, :3] = model.body_pos[self.fixture_bodies] - self.origin_m
+        fixtures[:, 3:] = model.body_quat[self.fixture_bodies]
+        return np.concatenate([slots.ravel(), fixtures.ravel(), [model.stat.meaninertia]])
+
+    def _write_matter(self) -> None:
+        """Write what the model holds of the slots besides their poses."""
+        model, bodies = self.model, self.slot_bodies
+        self._slots[:, MATTER] = np.column_stack(
             [
-                poses,
                 model.body_mass[bodies],
                 model.body_inertia[bodies],
                 model.body_ipos[bodies],
                 model.body_iquat[bodies],
                 model.body_invweight0[bodies],
                 model.geom_friction[self._first_geoms, 0],
-                present,
             ]
         )
-        places = model.body_pos[self.fixture_bodies] - self.origin_m
-        fixtures = np.column_stack([places, model.body_quat[self.fixture_bodies]])
-        return np.concatenate([slots.ravel(), fixtures.ravel(), [model.stat.meaninertia]])
+        self._matters = self._scene.matters
 
 
 def _padded(directions: list[Array]) -> Array:
