@@ -61,6 +61,7 @@ def judge_test(
     asks: Callable[[Scenario], Chat],
     back_end: BackEnd,
     rng: np.random.Generator,
+    judged: Callable[[], None] = lambda: None,
 ) -> JudgeReport:
     """Let a model judge scenes, clean and with each semantic defect planted once.
 
@@ -70,16 +71,16 @@ def judge_test(
         asks: What the judge is asked about a scene.
         back_end: The judge.
         rng: Draws defects.
+        judged: Told of each opinion.
 
     Raises:
         VlmError: There was no reply.
         BudgetSpent: Asking would cost more than is allowed.
     """
-    rows = [_judged("clean", "nothing is wrong", scenes, asks, back_end)]
-    for defect in semantic_defects():
-        planted = list(_planted(defect, scenes, ctx, rng))
-        rows.append(_judged(defect.name, defect.doc, planted, asks, back_end))
-    return JudgeReport(model=back_end.model, rows=tuple(rows))
+    kinds = [("clean", "nothing is wrong", list(scenes))]
+    kinds += [(one.name, one.doc, list(_planted(one, scenes, ctx, rng))) for one in semantic_defects()]
+    rows = tuple(_row(*kind, asks=asks, back_end=back_end, judged=judged) for kind in kinds)
+    return JudgeReport(model=back_end.model, rows=rows)
 
 
 def _planted(
@@ -94,13 +95,20 @@ def _planted(
             yield defective
 
 
-def _judged(
-    name: str, doc: str, scenes: Sequence[Scenario], asks: Callable[[Scenario], Chat], back_end: BackEnd
+def _row(
+    name: str,
+    doc: str,
+    scenes: Sequence[Scenario],
+    *,
+    asks: Callable[[Scenario], Chat],
+    back_end: BackEnd,
+    judged: Callable[[], None],
 ) -> JudgeRow:
     rejected = unread = 0
     for answer in many(back_end, [asks(scenario) for scenario in scenes], AT_ONCE):
         if not isinstance(answer, Reply):
             raise answer
+        judged()
         opinion = read_opinion(answer)
         unread += opinion is None
         rejected += opinion is not None and opinion.code is not None

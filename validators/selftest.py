@@ -103,7 +103,14 @@ def plant(defect: str, scenario: Scenario, ctx: CheckContext, *, rng: np.random.
     return DEFECTS[defect].plant(scenario, ctx, rng)
 
 
-def self_test(ctx: CheckContext, sampler: Sampler, *, rng: np.random.Generator, n: int) -> SelfTestReport:
+def self_test(
+    ctx: CheckContext,
+    sampler: Sampler,
+    *,
+    rng: np.random.Generator,
+    n: int,
+    looked_at: Callable[[int], None] = lambda scenes: None,
+) -> SelfTestReport:
     """Measure the checks on random scenes.
 
     Args:
@@ -111,16 +118,19 @@ def self_test(ctx: CheckContext, sampler: Sampler, *, rng: np.random.Generator, 
         sampler: `sampler(rng=…)` gives a clean scene.
         rng: Draws scenes and defects.
         n: Clean scenes; each kind of defect is planted once into each.
+        looked_at: Told how many scenes were checked, kind by kind.
     """
     checker = Checker(ctx, all_checks())
     clean = [_busy(sampler(rng=rng), ctx, rng) if index % 2 else sampler(rng=rng) for index in range(n)]
     verdicts = [checker.check(scenario, all_tiers=True) for scenario in clean]
     rejected = Counter(name for verdict in verdicts for name in _unhappy(verdict))
     sound = [scenario for scenario, verdict in zip(clean, verdicts, strict=True) if verdict.ok]
+    looked_at(n)
     rows, skipped = [], {}
     for defect in DEFECTS.values():
         row, skipped[defect.name] = _measure(defect, sound, checker, rng)
         rows.append(row)
+        looked_at(n)
     return SelfTestReport(
         defects=tuple(rows),
         checks=tuple(

@@ -20,10 +20,12 @@ from library.versioned import VersionedLibrary
 from scenegen.axes.registry import AXES
 from scenegen.base import sample_base
 from scenegen.cells.loader import BUILTIN, load_cell
+from scenegen.commands.counted import Counted
 from scenegen.commands.device import DEVICE
 from scenegen.commands.exits import EXIT_FINDINGS
 from scenegen.commands.model_options import BUDGET_TOKENS, BUDGET_USD, PRICES, TEXT_ONLY, TYPED, ModelOptions
 from scenegen.commands.opened import open_version, split_version
+from scenegen.commands.progress import progress_style
 from scenegen.commands.recipe import Workshop, inventory_parts
 from scenegen.errors import InvalidOption, LibraryError
 from scenegen.scenario import Scenario
@@ -40,7 +42,7 @@ from scenegen.vlm.photographer import Photographer
 from validators.cell_check import check_cell
 from validators.judge_test import judge_test
 from validators.repair import repair as mend
-from validators.selftest import self_test
+from validators.selftest import DEFECTS, self_test
 
 USD_SUFFIXES = (".usda", ".usd", ".usdc", ".usdz")
 
@@ -192,7 +194,8 @@ def _self_test(name: str, model: ModelOptions, *, n: int, seed: int, parts: Path
     workshop = Workshop.of(specification, inventory_parts(specification, parts))
     sampler = partial(sample_base, workshop.cell, workshop.parts)
     with model.back_end() as back_end:
-        report = self_test(workshop.context, sampler, rng=stream(seed, "self-test"), n=n)
+        with Counted("scenes", n * (1 + len(DEFECTS)), style=progress_style(as_json=False)) as checked:
+            report = self_test(workshop.context, sampler, rng=stream(seed, "self-test"), n=n, looked_at=checked.add)
         typer.echo(report.canonical_json() if as_json else report.table())
         if back_end is None:
             return
@@ -204,7 +207,8 @@ def _self_test(name: str, model: ModelOptions, *, n: int, seed: int, parts: Path
 
         rng = stream(seed, "judge")
         scenes = [scene for scene in (sampler(rng=rng) for _ in range(n)) if workshop.checker.check(scene).ok]
-        judged = judge_test(workshop.context, scenes, asks=asks, back_end=back_end, rng=rng)
+        with Counted("opinions", None, style=progress_style(as_json=False)) as told:
+            judged = judge_test(workshop.context, scenes, asks=asks, back_end=back_end, rng=rng, judged=told.add)
         typer.echo(judged.canonical_json() if as_json else judged.table())
 
 

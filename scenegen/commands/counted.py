@@ -71,4 +71,16 @@ class Counted:
             typer.echo(json.dumps(facts))
             return
         of = f"/{self._total}" if self._total is not None else ""
-        typer.echo(f"{self.done}{of} {self._what}, {rate:.{0 if rate >= 10 else 1}f} a second", err=True)
+        typer.echo(f"{self.done}{of} {self._what}, {pace(rate)}", err=True)
+
+
+def pace(rate: float, each: str = "a second") -> str:
+    """Say how fast things are done: how many a second, or, of slow ones, how long each takes.
+
+    Args:
+        rate: How many a second.
+        each: What follows a number of things a second.
+    """
+    if 0 < rate < 1:
+        return f"{1 / rate:.{0 if rate <= 0.1 else 1}f} s each"
+    return f"{rate:.{0 if rate >= 10 else 1}f} {each}"

@@ -16,6 +16,7 @@ from library.commit import Commit
 from library.intake import Intake
 from library.row import Line
 from scenegen.commands.asker import Asker, Talk
+from scenegen.commands.counted import pace
 from scenegen.commands.progress import SceneProgress, progress_style
 from scenegen.commands.recipe import CHUNK, Recipe
 from scenegen.errors import BudgetSpent, VlmError
@@ -171,7 +172,7 @@ def _report(run: Expanding, commit: Commit | None, talk: Talk | None, *, stopped
         return
     typer.echo(
         f"kept {tally.kept} of {n} scenes with {len(tally.bases)} unperturbed twins in {recipe.folder} "
-        f"({progress.rate:.0f} scenes/s, {progress.seconds:.1f} s)"
+        f"({pace(progress.rate, 'scenes/s')}, {progress.seconds:.1f} s)"
     )
     if commit:
         typer.echo(f"committed as {commit.branch}@{commit.number} ({commit.content_id[:12]})")

@@ -75,6 +75,8 @@ class ModelOptions:
         if not self.vlm:
             yield None
             return
+        if require_kind(self.vlm) is KINDS["local"]:
+            typer.echo(f"loading {self.vlm.partition(':')[2]}", err=True)
         with closing(make_back_end(self.vlm, os.environ)) as back_end:
             if require_kind(self.vlm) is KINDS["replay"]:  # it costs nothing
                 yield back_end

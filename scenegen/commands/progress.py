@@ -10,7 +10,7 @@ from types import TracebackType
 import typer
 from rich.progress import TextColumn
 
-from scenegen.commands.counted import LINE_EVERY_S, Counted, Style
+from scenegen.commands.counted import LINE_EVERY_S, Counted, Style, pace
 
 
 def progress_style(as_json: bool) -> Style:
@@ -63,7 +63,7 @@ class SceneProgress(Counted):
 
     def _rates(self) -> str:
         share = (self.done - self._done_before) / max(self._attempts, 1)
-        return f"{self.rate:.0f} scenes/s, {share:.0%} pass"
+        return f"{pace(self.rate, 'scenes/s')}, {share:.0%} pass"
 
     def _line(self) -> None:
         if self._style == "json":

@@ -31,6 +31,7 @@ def serve(
     """
     signal.signal(signal.SIGTERM, _interrupt)
     progress = Counted("requests", None, style=progress_style(as_json=False))
+    typer.echo(f"loading {model}", err=True)
     try:
         with closing(LocalModel(model, device=device)) as local:
             options = {"name": local.name, "sees": local.sees, "host": host, "port": port}

@@ -342,7 +342,7 @@ def test_the_command_serves_until_ctrl_c(tiny_vlm):
     finally:
         process.kill()
     assert (process.returncode, out) == (0, "")
-    assert said.splitlines()[0] == "tiny-vlm is ready; Ctrl-C ends it"
+    assert said.splitlines()[:2] == [f"loading {tiny_vlm}", "tiny-vlm is ready; Ctrl-C ends it"]
     assert said.splitlines()[-1] == "served 1 requests"
 
 
