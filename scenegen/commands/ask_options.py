@@ -53,10 +53,11 @@ class AskOptions:
             return
         require_kind(self.model.vlm)
         require_edits(expansion.axes)
-        defaults = Expansion.model_fields
-        if expansion.levels != defaults["levels"].default or expansion.design is not DesignKind.ONE_AT_A_TIME:
-            typed = ",".join(map(str, expansion.levels))
-            raise InvalidOption("--levels", typed, "neither levels nor a design with --vlm: proposals bring their own")
+        refused = "neither levels nor a design with --vlm: proposals bring their own"
+        if expansion.design is not DesignKind.ONE_AT_A_TIME:
+            raise InvalidOption("--design", expansion.design.value, refused)
+        if expansion.levels != Expansion.model_fields["levels"].default:
+            raise InvalidOption("--levels", ",".join(map(str, expansion.levels)), refused)
 
     def asking(self, model: str) -> Asking:
         """Return the record of how the model is asked."""

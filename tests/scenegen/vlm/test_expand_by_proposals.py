@@ -321,6 +321,10 @@ def test_without_a_key_a_sentence_says_how_to_get_on(tmp_path, monkeypatch):
             ("--vlm", "local:x", "--levels", "3"),
             "--levels 3 - accepted: neither levels nor a design with --vlm: proposals bring their own",
         ),
+        (
+            ("--vlm", "local:x", "--design", "pairwise"),
+            "--design pairwise - accepted: neither levels nor a design with --vlm: proposals bring their own",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(tmp_path, options, sentence):
