@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import torch
 from isaaclab_newton.physics import NewtonManager
+from mujoco_warp import OverflowType
 
 from evaluator.isaac.line import open_line
 from evaluator.isaac.state_kernels import BODY, FINGER
@@ -17,15 +19,17 @@ from scenegen.parts.builtin import builtin_catalogue
 from scenegen.robot import Arm
 from scenegen.streams import stream
 
-WORLDS, TICKS = 5, 12
-AS_IS, AT_FINGER, AT_HAND, INTO_TABLE, FLUNG = range(WORLDS)
+WORLDS, TICKS = 5, 20
+BOLT, NUT, NUT_HEIGHT_M = "hex_bolt_m8x20", "hex_nut_m8", 0.0034
+AS_IS, GRIPPED, AT_HAND, INTO_TABLE, FLUNG = range(WORLDS)
 FIELDS = ("joint_pos", "joint_vel", "joint_torque", "opening", "slot_pose", "slot_vel", "fixture_force")
 EXACT = ("finger_touch", "body_touch", "slot_fixture")
 
 
 def small_cell():
     cell = load_cell("fasteners")
-    return cell.replaced(inventory=tuple(item.replaced(count=1) for item in cell.inventory[:3]), fill=(3, 3))
+    inventory = tuple(item.replaced(count=1) for item in cell.inventory if item.part in (BOLT, NUT))
+    return cell.replaced(inventory=inventory, fill=(2, 2))
 
 
 def expected(line):
@@ -66,18 +70,26 @@ def expected(line):
 
 
 def scenes(cell, parts, base):
-    """A part as sampled, one at a finger, one in the hand, an arm that goes into the table, a part that is flung."""
-    position, rotation = (one[0] for one in Arm(cell.robot).tcp(np.array([cell.robot.start_joints_rad])))
-    gripper = cell.robot.gripper
-    finger = position + rotation @ [0.0, gripper.opening_m / 2 + gripper.finger_thickness_m / 2, 0.0]
-    hand = position - 0.08 * rotation[:, 2]
-    item = base.layout.items[0]
+    """Parts as sampled, a nut between the fingers, one in the hand, an arm that goes into the table, parts to fling."""
+    start = np.array([cell.robot.start_joints_rad])
+    arm = Arm(cell.robot)
+    positions, rotations = arm.tcp(start)
+    hand = positions[0] - 0.08 * rotations[0, :, 2]
+    lying = np.array([*positions[0, :2], NUT_HEIGHT_M])
+    down = start
+    for share in np.linspace(0.0, 1.0, 50):
+        down = arm.follow(down, (1 - share) * positions + share * (lying + np.array([0.0, 0.0, 0.005])), rotations)
 
-    def moved(place):
-        items = (item.replaced(pose_to_world=Pose.of(place, item.pose_to_world.quat_xyzw)), *base.layout.items[1:])
-        return base.replaced(layout=base.layout.replaced(items=items))
+    def moved(place, joints):
+        items = tuple(
+            item.replaced(pose_to_world=Pose.of(place)) if item.name.startswith(NUT) else item
+            for item in base.layout.items
+        )
+        motion = base.motion.replaced(robot_start_rad=tuple(joints.tolist()))
+        return base.replaced(layout=base.layout.replaced(items=items), motion=motion)
 
-    return {AS_IS: base, AT_FINGER: moved(finger), AT_HAND: moved(hand), INTO_TABLE: base, FLUNG: base}
+    found = {AS_IS: base, GRIPPED: moved(lying, down[0]), AT_HAND: moved(hand, start[0]), INTO_TABLE: base, FLUNG: base}
+    return found, np.concatenate([start, down, start, start, start])
 
 
 def compare(line):
@@ -89,61 +101,92 @@ def compare(line):
     return same, gaps, found
 
 
-def fling(line):
-    import torch  # only now: Isaac Lab starts first
+class Trial:
+    """One line, step by step."""
 
-    slots = line._worlds._scene["slots"]
-    fast = torch.zeros((1, len(line.slots), 6), device=slots.device)
-    fast[..., 2] = 50.0
-    ids = torch.tensor([FLUNG], dtype=torch.int32, device=slots.device)
-    slots.write_body_com_velocity_to_sim_index(body_velocities=fast, env_ids=ids)
+    def __init__(self, line, cell, parts):
+        self.line, self.cell = line, cell
+        self.base = sample_base(cell, parts, rng=stream("state-trial"))
+        self.given, self.joints = scenes(cell, parts, self.base)
+
+    def put(self):
+        """What is shown of scenes that were put into worlds with a past."""
+        self.line.tick()
+        self.line.put(self.given)
+        state, item = self.line.state(), self.base.layout.items[0]
+        place = state.slot_pose[AS_IS, self.line.slots.index(item.name), :3]
+        touched = state.finger_touch.any() or state.body_touch.any() or (state.slot_fixture >= 0).any()
+        return {
+            "put_m": float(np.abs(place - item.pose_to_world.position).max()),
+            "put_idle": not (touched or state.fixture_force.any() or state.joint_torque.any()),
+        }
+
+    def play(self):
+        """Greatest differences on the way, what was seen, and what became of the first state."""
+        line, opening, first = self.line, np.ones(WORLDS), self.line.state()
+        before = first.slot_pose.copy()
+        same, gaps, seen = dict.fromkeys(EXACT, True), dict.fromkeys(FIELDS, 0.0), dict.fromkeys(EXACT, False)
+        force, opening[GRIPPED] = 0.0, 0.0
+        for _ in range(TICKS):
+            self.joints[INTO_TABLE, 1] += 0.15
+            line.command(self.joints, opening)
+            line.tick()
+            now, gap, state = compare(line)
+            same = {name: same[name] and now[name] for name in EXACT}
+            gaps = {name: max(gaps[name], gap[name]) for name in FIELDS}
+            seen["finger_touch"] |= bool(state.finger_touch[GRIPPED].any())
+            seen["body_touch"] |= bool(state.body_touch[AT_HAND].any())
+            seen["slot_fixture"] |= bool((state.slot_fixture[AS_IS] >= 0).any())
+            force = max(force, float(state.fixture_force[INTO_TABLE]))
+        wanted = line._worlds._scene["robot"].actuators.target_command.position.torch.numpy()
+        return {
+            "same": same,
+            "gaps": gaps,
+            "seen": seen,
+            "force_n": force,
+            "kinds": {name: str(getattr(state, name).dtype) for name in (*FIELDS, *EXACT, "sound")},
+            "command_rad": float(np.abs(wanted[:, line._worlds.arms.arm] - self.joints).max()),
+            "kept": bool(np.array_equal(before, first.slot_pose)),
+        }
+
+    def fling(self):
+        """What is shown of a world whose part is flung."""
+        slots = self.line._worlds._scene["slots"]
+        fast = torch.zeros((1, len(self.line.slots), 6), device=slots.device)
+        fast[..., 2] = 50.0
+        ids = torch.tensor([FLUNG], dtype=torch.int32, device=slots.device)
+        slots.write_body_com_velocity_to_sim_index(body_velocities=fast, env_ids=ids)
+        self.line.tick()
+        state = self.line.state()
+        touched = (state.slot_fixture[FLUNG] >= 0).any() or state.joint_torque[FLUNG].any()
+        return {
+            "flung_sound": state.sound.tolist(),
+            "flung_speed": float(np.abs(state.slot_vel[FLUNG]).max()),
+            "flung_idle": not touched,
+        }
+
+    def lose(self):
+        """Soundness in a tick in which a world loses contacts and another only does not find the deepest, and after."""
+        worlds, found = self.line._worlds, {}
+        marks, advance = worlds._overflow, worlds.advance
+
+        def losing(steps):
+            advance(steps)
+            marks[AS_IS], marks[GRIPPED] = int(OverflowType.NEFC), int(OverflowType.EPA_HORIZON)
+
+        for name, one in {"lost_sound": losing, "later_sound": advance}.items():
+            worlds.advance = one
+            self.line.tick()
+            found[name] = self.line.state().sound.tolist()
+        return found
 
 
 def main():
     cell = small_cell()
     parts = builtin_catalogue([item.part for item in cell.inventory])
-    base = sample_base(cell, parts, rng=stream("state-trial"))
-    same, gaps, seen, kinds = dict.fromkeys(EXACT, True), dict.fromkeys(FIELDS, 0.0), dict.fromkeys(EXACT, False), {}
-    force = 0.0
-    joints = np.tile(cell.robot.start_joints_rad, (WORLDS, 1))
     with open_line(cell, parts, count=WORLDS) as line:
-        line.tick()
-        line.put(scenes(cell, parts, base))
-        put = line.state()
-        shown = base.layout.items[0]
-        row = line.slots.index(shown.name)
-        result = {"put_m": float(np.abs(put.slot_pose[AS_IS, row, :3] - shown.pose_to_world.position).max())}
-        result["put_idle"] = not (put.finger_touch.any() or put.fixture_force.any() or (put.slot_fixture >= 0).any())
-        before = put.slot_pose.copy()
-        for _ in range(TICKS):
-            joints[INTO_TABLE, 1] += 0.15
-            line.command(joints, np.ones(WORLDS))
-            line.tick()
-            now, gap, state = compare(line)
-            print(line._stepped, state.sound, now, state.finger_touch.any(1), state.body_touch.any(1), state.fixture_force, state.joint_pos[INTO_TABLE], Arm(cell.robot).tcp(state.joint_pos)[0][[0,3]], state.slot_pose[[1,2], 0, :3],state.slot_pose[[1,2], 1, :3])
-            same = {name: same[name] and now[name] for name in EXACT}
-            gaps = {name: max(gaps[name], gap[name]) for name in FIELDS}
-            seen["finger_touch"] |= bool(state.finger_touch[AT_FINGER].any())
-            seen["body_touch"] |= bool(state.body_touch[AT_HAND].any())
-            seen["slot_fixture"] |= bool((state.slot_fixture[AS_IS] >= 0).any())
-            force = max(force, float(state.fixture_force[INTO_TABLE]))
-        wanted = line._worlds._scene["robot"].actuators.target_command.position.torch.numpy()
-        result["command_rad"] = float(np.abs(wanted[:, line._worlds.arms.arm] - joints).max())
-        result["kept"] = bool(np.array_equal(before, put.slot_pose))
-        kinds = {name: str(getattr(state, name).dtype) for name in (*FIELDS, *EXACT, "sound")}
-        result["sound"] = state.sound.tolist()
-        fling(line)
-        line.tick()
-        flung = line.state()
-        result["flung_sound"] = flung.sound.tolist()
-        result["flung_speed"] = float(np.abs(flung.slot_vel[FLUNG]).max())
-        result["flung_idle"] = bool((flung.slot_fixture[FLUNG] == -1).all() and not flung.joint_torque[FLUNG].any())
-        line._worlds._overflow[AS_IS] = 1
-        lost = line._worlds._overflow.numpy().any()
-        line._state = None
-        line.state()
-        result["marks_forgotten"] = bool(lost and not line._worlds._overflow.numpy().any())
-    result |= {"same": same, "gaps": gaps, "seen": seen, "kinds": kinds, "force_n": force}
+        trial = Trial(line, cell, parts)
+        result = trial.put() | trial.play() | trial.fling() | trial.lose()
     Path(sys.argv[1]).write_text(json.dumps(result), encoding="utf-8")
 
 
