@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 import warp as wp
 from isaaclab.scene import InteractiveScene
@@ -13,6 +14,7 @@ from isaaclab_newton.physics import NewtonManager
 
 from evaluator.isaac.robot_asset import RobotAsset
 from scenegen.cell import Robot
+from scenegen.geometry import Array
 
 
 class Arms:
@@ -27,15 +29,26 @@ class Arms:
     def __init__(self, robot: Robot, asset: RobotAsset, scene: InteractiveScene) -> None:
         self._articulation: Any = scene["robot"]
         names = list(self._articulation.joint_names)
-        self._arm = [names.index(name) for name in asset.joints.arm]
-        self._fingers = [names.index(name) for name in asset.joints.fingers]
-        self._finger_m = robot.gripper.opening_m / 2
-        self._count = scene.num_envs
+        self.arm = [names.index(name) for name in asset.joints.arm]
+        """Columns of the arm's joints among the robot's."""
+        self.fingers = [names.index(name) for name in asset.joints.fingers]
+        """Columns of the fingers."""
+        self.finger_m = robot.gripper.opening_m / 2
+        """Way of a finger from closed to open [m]."""
         solver: Any = NewtonManager._solver
         model = solver.mj_model
         joints = {model.joint(index).name: index for index in range(model.njnt)}
-        self._drives = [int(model.jnt_dofadr[_joint(joints, name)]) for name in asset.joints.arm]
+        self.drives = [int(model.jnt_dofadr[_joint(joints, name)]) for name in asset.joints.arm]
         """Degree of freedom of each arm joint in the solver."""
+        self._wanted: Any = self._articulation.actuators.target_command.position.warp
+        self._host = wp.zeros(self._wanted.shape, dtype=wp.float32, device="cpu", pinned=self._wanted.device.is_cuda)
+        """Targets on their way to the simulator's device; the copy is done before a tick's state is read."""
+        self._targets = self._host.numpy()
+
+    @property
+    def joints(self) -> int:
+        """Number of the arm's joints."""
+        return len(self.arm)
 
     def place(self, ids: torch.Tensor, joints_rad: torch.Tensor) -> None:
         """Put the arms of some worlds at joint angles, at rest, the gripper open.
@@ -44,46 +57,37 @@ class Arms:
             ids: Numbers of the worlds, shape [n].
             joints_rad: Joint angles, shape [n, joints].
         """
-        joints = len(self._arm) + len(self._fingers)
-        position = torch.full((len(ids), joints), self._finger_m, device=self._articulation.device)
-        position[:, self._arm] = joints_rad
+        joints = len(self.arm) + len(self.fingers)
+        position = torch.full((len(ids), joints), self.finger_m, device=self._articulation.device)
+        position[:, self.arm] = joints_rad
         self._articulation.write_joint_position_to_sim_index(position=position, env_ids=ids)
         self._articulation.write_joint_velocity_to_sim_index(velocity=torch.zeros_like(position), env_ids=ids)
         self._articulation.actuators.target_command.set_position_index(value=position, env_ids=ids)
 
-    def command(self, joints_rad: torch.Tensor, opening: torch.Tensor) -> None:
+    def command(self, joints_rad: Array, opening: Array) -> None:
         """Set the targets of all worlds.
 
         Args:
             joints_rad: Arm joints, shape [worlds, joints].
             opening: Gripper, 0 closed to 1 open, shape [worlds].
         """
-        targets = torch.empty((self._count, len(self._arm) + len(self._fingers)), device=self._articulation.device)
-        targets[:, self._arm] = joints_rad.to(targets.device)
-        targets[:, self._fingers] = self._finger_m * opening.to(targets.device)[:, None].clip(0, 1)
-        self._articulation.actuators.target_command.set_position_index(value=targets)
+        self._targets[:, self.arm] = joints_rad
+        self._targets[:, self.fingers] = self.finger_m * np.asarray(opening, np.float32).clip(0, 1)[:, None]
+        wp.copy(self._wanted, self._host)
+
+    def states(self) -> list[Any]:
+        """Return the simulator's own arrays of joint positions and velocities, shape [worlds, robot's joints]."""
+        data = self._articulation.data
+        return [data.joint_pos.warp, data.joint_vel.warp]
 
     def joint_pos(self) -> torch.Tensor:
         """Return the arm's joint angles [rad], shape [worlds, joints]."""
-        return self._articulation.data.joint_pos.torch[:, self._arm]
-
-    def joint_vel(self) -> torch.Tensor:
-        """Return the arm's joint velocities [rad/s], shape [worlds, joints]."""
-        return self._articulation.data.joint_vel.torch[:, self._arm]
+        return self._articulation.data.joint_pos.torch[:, self.arm]
 
     def link_poses(self, names: Sequence[str]) -> torch.Tensor:
         """Return the poses of some links, position [m] and quaternion xyzw, world frame, shape [worlds, n, 7]."""
         known = self._articulation.body_names
         return self._articulation.data.body_link_pose_w.torch[:, [known.index(name) for name in names]]
-
-    def opening(self) -> torch.Tensor:
-        """Return how far grippers are open, 0 to 1, shape [worlds]."""
-        return self._articulation.data.joint_pos.torch[:, self._fingers].mean(dim=1) / self._finger_m
-
-    def torque(self) -> torch.Tensor:
-        """Return the torques that the arm's drives gave in the last step [N m], shape [worlds, joints]."""
-        solver: Any = NewtonManager._solver
-        return wp.to_torch(solver.mjw_data.qfrc_actuator)[:, self._drives]
 
 
 def _joint(joints: Mapping[str, int], name: str) -> int:

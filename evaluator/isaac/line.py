@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
 from evaluator.isaac.backend import NEWTON, require_backend
 from evaluator.isaac.robot_asset import RobotAsset, robot_asset
-from evaluator.isaac.touches import TouchReader
+from evaluator.isaac.state_reader import Reading
 from evaluator.isaac.worlds import IsaacWorlds, open_worlds
 from evaluator.rollout.line import LineState
 from scenegen.cell import Cell
@@ -74,7 +73,9 @@ class IsaacLine:
         self.fixtures = ("table", *cell.containers)
         self.rate_hz = TICK_HZ
         self._steps = round(1 / (TICK_HZ * cell.physics.timestep_s))
-        self._touches = TouchReader(slots=len(self.slots), fixtures=self.fixtures, worlds=self.count)
+        self._reader = worlds.reader(self.fixtures)
+        self._state: LineState | None = None
+        """What the worlds do now, if it was read."""
         self._sound = np.ones(self.count, bool)
         self._stepped = np.zeros(self.count, bool)
         """Worlds that were simulated since they were put: before, forces and contacts are those of what was there."""
@@ -84,22 +85,24 @@ class IsaacLine:
         self._worlds.put(scenarios)
         self._sound[list(scenarios)] = True
         self._stepped[list(scenarios)] = False
+        self._state = None
 
     def command(self, joints_rad: Array, opening: Array) -> None:
         """Set the targets of all worlds."""
-        self._arms.command(
-            torch.as_tensor(np.asarray(joints_rad, np.float32)), torch.as_tensor(np.asarray(opening, np.float32))
-        )
+        self._arms.command(joints_rad, opening)
 
     def tick(self) -> None:
         """Simulate one tick; worlds that broke in it are emptied, so that they cost the others nothing."""
         self._worlds.advance(self._steps)
         self._stepped[:] = True
-        broken = self._worlds.broken().cpu().numpy()
-        self._sound = ~(broken | self._worlds.overflowed().cpu().numpy())
-        if broken.any():
-            self._worlds.clear(np.flatnonzero(broken).tolist())
-            self._stepped[broken] = False
+        found = self._reader.read()
+        self._sound = ~(found.broken | found.lost)
+        if found.broken.any():
+            self._worlds.clear(np.flatnonzero(found.broken).tolist())
+            self._stepped[found.broken] = False
+            self._state = None
+        else:
+            self._state = self._shown(found)
 
     def images(self, worlds: Sequence[int], cameras: Sequence[str]) -> Mapping[str, torch.Tensor]:
         """Photograph some worlds as they are now, on the simulator's device."""
@@ -111,24 +114,27 @@ class IsaacLine:
 
     def state(self) -> LineState:
         """Return what all worlds do."""
-        pose, velocity = self._worlds.slot_states()
-        touches = self._touches.read()
-        joint_pos, joint_vel = (_array(one) for one in (self._arms.joint_pos(), self._arms.joint_vel()))
-        stepped = self._stepped.copy()
+        if self._state is None:
+            self._state = self._shown(self._reader.read())
+        return self._state
+
+    def _shown(self, found: Reading) -> LineState:
+        """Return what was read, without the forces of what was there before a world was put."""
+        idle = np.flatnonzero(~self._stepped)
+        if len(idle):
+            for one in (found.joint_torque, found.finger_touch, found.body_touch, found.fixture_force):
+                one[idle] = 0
+            found.slot_fixture[idle] = -1
         return LineState(
-            joint_pos=joint_pos,
-            joint_vel=joint_vel,
-            joint_torque=np.where(stepped[:, None], _array(self._arms.torque()), 0.0),
-            opening=_array(self._arms.opening()),
-            slot_pose=pose,
-            slot_vel=velocity,
-            finger_touch=_array(touches.finger).astype(bool) & stepped[:, None],
-            body_touch=_array(touches.body).astype(bool) & stepped[:, None],
-            slot_fixture=np.where(stepped[:, None], _array(touches.fixture), -1),
-            fixture_force=np.where(stepped, _array(touches.fixture_force_n), 0.0),
+            joint_pos=found.joint_pos,
+            joint_vel=found.joint_vel,
+            joint_torque=found.joint_torque,
+            opening=found.opening,
+            slot_pose=found.slot_pose,
+            slot_vel=found.slot_vel,
+            finger_touch=found.finger_touch,
+            body_touch=found.body_touch,
+            slot_fixture=found.slot_fixture,
+            fixture_force=found.fixture_force,
             sound=self._sound.copy(),
         )
-
-
-def _array(tensor: torch.Tensor) -> Any:
-    return tensor.detach().cpu().numpy()

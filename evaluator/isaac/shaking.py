@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 import warp as wp
+
+from evaluator.isaac.shaking_kernel import shake
 
 
 class Shaking:
@@ -24,13 +27,21 @@ class Shaking:
     """
 
     def __init__(self, solver: Any, *, worlds: int, timestep_s: float) -> None:
-        self._gravity = wp.to_torch(solver.mjw_model.opt.gravity)
+        gravity = solver.mjw_model.opt.gravity
+        self._gravity = wp.to_torch(gravity)
         self._still = self._gravity.clone()
-        self._timestep_s = timestep_s
         device = self._gravity.device
         self._shaking = torch.zeros((worlds, 5), dtype=torch.float64, device=device)
         self._step = torch.zeros(worlds, dtype=torch.float64, device=device)
-        self._shakes = [False] * worlds
+        self._shakes = np.zeros(worlds, bool)
+        self._launch: Any = wp.launch(
+            shake,
+            worlds,
+            [wp.from_torch(self._still, dtype=wp.vec3), wp.from_torch(self._shaking), timestep_s],
+            [wp.from_torch(self._step), gravity],
+            device=gravity.device,
+            record_cmd=True,
+        )
 
     def begin(self, worlds: list[int], ids: torch.Tensor, shaking: torch.Tensor) -> None:
         """Let the tables of some worlds begin to shake as given, or stand still.
@@ -43,16 +54,9 @@ class Shaking:
         self._shaking[ids] = shaking.double()
         self._step[ids] = 0.0
         self._gravity[ids] = self._still[ids]
-        for world, still in zip(worlds, (shaking[:, 0] * shaking[:, 1] == 0).tolist(), strict=True):
-            self._shakes[world] = not still
+        self._shakes[worlds] = (shaking[:, 0] * shaking[:, 1] != 0).cpu().numpy()
 
     def apply(self) -> None:
         """Set gravity for the coming step, by the table's mean acceleration in it: no speed is gained over time."""
-        if not any(self._shakes):
-            return
-        amplitude, omega, direction = self._shaking[:, 0], self._shaking[:, 1], self._shaking[:, 2:]
-        now, then = self._step * self._timestep_s, (self._step + 1) * self._timestep_s
-        table_acceleration = -amplitude * omega * ((omega * then).sin() - (omega * now).sin()) / self._timestep_s
-        felt = self._still - table_acceleration[:, None] * direction
-        self._gravity.copy_(felt.to(self._gravity.dtype))
-        self._step += 1
+        if self._shakes.any():
+            self._launch.launch()

@@ -16,7 +16,6 @@ from isaaclab.app import add_launcher_args, launch_simulation
 from isaaclab.scene import InteractiveScene
 from isaaclab.sim import SimulationCfg, SimulationContext
 from isaaclab_newton.physics import NewtonManager
-from mujoco_warp import OverflowType
 
 from evaluator.isaac.arms import Arms
 from evaluator.isaac.base_contact import filter_base_contact
@@ -27,6 +26,7 @@ from evaluator.isaac.scene_rows import RowMaker, SceneRows
 from evaluator.isaac.shaking import Shaking
 from evaluator.isaac.slot_matter import SlotMatter
 from evaluator.isaac.stage import CONTACTS_PER_WORLD, physics_cfg, scene_cfg
+from evaluator.isaac.state_reader import LOST, StateReader
 from evaluator.isaac.studio import Moving, Studio
 from scenegen.cell import Cell
 from scenegen.errors import ContactOverflow, InvalidOption
@@ -37,12 +37,6 @@ from scenegen.scenario import Scenario
 
 Poses = dict[str, Pose]
 """Poses of a world's items, by name."""
-FASTEST_M_S = 20.0
-"""Parts that fly faster than this were flung by physics that broke [m/s]."""
-LOST = (
-    OverflowType.NEFC | OverflowType.NJMAX_NNZ | OverflowType.BROADPHASE | OverflowType.NARROWPHASE | OverflowType.CCD
-)
-"""MuJoCo-Warp's marks of contacts or constraints that found no room."""
 
 
 @contextmanager
@@ -227,6 +221,10 @@ class IsaacWorlds:
         poses, velocities = data.body_link_pose_w.torch, data.body_com_vel_w.torch
         return poses.cpu().numpy(), velocities.cpu().numpy()
 
+    def reader(self, fixtures: Sequence[str]) -> StateReader:
+        """Return what reads all worlds at once; `fixtures` are the names of those whose contacts it tells apart."""
+        return StateReader(self._scene["slots"], self.arms, fixtures)
+
     def matter_error(self) -> float:
         """Compare what the simulator holds with what the scenarios say, world by world.
 
@@ -259,16 +257,6 @@ class IsaacWorlds:
         lost = (self._overflow & int(LOST)) != 0
         self._overflow.zero_()
         return lost
-
-    def broken(self) -> torch.Tensor:
-        """Tell in which worlds numbers are not finite, or a part was flung, shape [worlds]."""
-        data = self._scene["slots"].data
-        velocity = data.body_com_vel_w.torch
-        numbers = [data.body_link_pose_w.torch.flatten(1), velocity.flatten(1)]
-        if self.arms is not None:
-            numbers += [self.arms.joint_pos(), self.arms.joint_vel()]
-        finite = torch.cat(numbers, dim=1).isfinite().all(dim=1)
-        return ~(finite & (velocity[..., :3].abs() < FASTEST_M_S).flatten(1).all(dim=1))
 
     def require_room(self) -> None:
         """Make sure that no contact was lost in any world.

@@ -31,7 +31,7 @@ def small_cell():
 
 class Trial:
     def __init__(self, worlds, cell, parts):
-        self.worlds, self.cell = worlds, cell
+        self.worlds, self.cell, self.reader = worlds, cell, worlds.reader(())
         self.base = sample_base(cell, parts, rng=stream("worlds-trial"))
         self.nut, self.bolt = (next(n for n in worlds.slots if n.startswith(part)) for part in (NUT, BOLT))
 
@@ -103,7 +103,7 @@ class Trial:
         self.worlds.advance(40)
         disturb()
         self.worlds.advance(8)
-        broken = self.worlds.broken().tolist()
+        broken = self.reader.read().broken.tolist()
         if broken[1]:
             self.worlds.clear([1])
         self.worlds.advance(60)
