@@ -29,7 +29,7 @@ from scenegen.physics.settling import SettleRequest
 
 GROUPS = {"touching": ("touching", "shifted"), "apart": ("apart",)}
 ROUNDS = {"touching": 2, "apart": 16}
-"""At least so many scenes a world are settled: worlds are refilled while they are timed, and the last ones count little."""
+"""At least so many scenes a world are settled: worlds are refilled meanwhile, the last count little."""
 
 
 def main() -> None:
