@@ -45,6 +45,13 @@ class Judge:
         return judge(trace, Job.of(finished.scenario, self.cell, self.parts), key, reason=finished.reason)
 
 
+class Verdict(NamedTuple):
+    """An episode and what it was judged by."""
+
+    episode: Episode
+    finished: Finished
+
+
 class _Case(NamedTuple):
     """An episode that waits for its verdict."""
 
@@ -63,7 +70,7 @@ class Jury:
 
     def __init__(self, judge: Judge, *, processes: int) -> None:
         self._judge, self._processes = judge, processes
-        self._done: deque[Episode] = deque()
+        self._done: deque[Verdict] = deque()
         self._waiting: deque[_Case] = deque()
         self._pool: ProcessPoolExecutor | None = None
         self._files = ExitStack()
@@ -96,10 +103,10 @@ class Jury:
                 return
         except BrokenProcessPool:
             self._pool = None
-        self._done.append(self._judge(finished, key))
+        self._done.append(Verdict(self._judge(finished, key), finished))
 
-    def judged(self, *, wait: bool = False) -> Iterator[Episode]:
-        """Yield the episodes that were judged since the last call.
+    def judged(self, *, wait: bool = False) -> Iterator[Verdict]:
+        """Yield the verdicts on episodes that were judged since the last call.
 
         Args:
             wait: Also wait for those that are still being judged.
@@ -109,13 +116,13 @@ class Jury:
         while self._done:
             yield self._done.popleft()
 
-    def _verdict(self, case: _Case) -> Episode:
+    def _verdict(self, case: _Case) -> Verdict:
         """Wait for a verdict; where a process was ended from outside, judge here: an episode is never lost for that."""
         try:
-            return case.future.result()
+            return Verdict(case.future.result(), case.finished)
         except BrokenProcessPool:
             self._pool = None
-            return self._judge(case.finished, case.key)
+            return Verdict(self._judge(case.finished, case.key), case.finished)
 
 
 def judges(worlds: int) -> int:
