@@ -12,6 +12,7 @@ SceneGenError
 ├── UnsafeStage        (ValueError)   a USD file that breaks the rules for untrusted input
 ├── ContactOverflow    (RuntimeError) more contacts arose than a simulator's buffers hold
 ├── OutOfMemory        (RuntimeError) no memory for even one world of a simulator
+├── ProcessLost        (RuntimeError) a process that worked beside this one ended
 ├── PolicyError        (RuntimeError) a policy gave no usable answer
 ├── VlmError           (RuntimeError) a vision-language model gave no usable reply
 ├── BudgetSpent        (RuntimeError) tokens or money that a model may cost are used up
@@ -167,6 +168,17 @@ class OutOfMemory(SceneGenError, RuntimeError):
         self.detail = detail
         super().__init__(
             f"out of memory with a single world ({detail}) - close what else uses it, or use another device"
+        )
+
+
+class ProcessLost(SceneGenError, RuntimeError):
+    """A process that worked beside this one ended before its work was done."""
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        super().__init__(
+            f"one of {processes} processes ended before its work was done, as the system ends them when memory is full"
+            " - run it again, with fewer processes if it happens again"
         )
 
 

@@ -7,15 +7,19 @@ import multiprocessing
 import multiprocessing.connection
 import multiprocessing.forkserver
 import os
-import pickle
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from scenegen.errors import ProcessLost
+from scenegen.handed import handed, take
 
 Worker = Callable[[list[int]], list[Any]]
 """From some indices to one result each, in their order."""
@@ -65,6 +69,9 @@ def run_ordered(
         chunk: Most indices a chunk; chunks end at multiples of it, so that neighbours share a process.
         forks: Whether processes may fork from one that has imported everything; not for what opens Lance tables, whose
             threads do not survive a fork.
+
+    Raises:
+        ProcessLost: A process ended, for want of memory or since somebody ended it.
     """
     if processes == 1:
         worker = make_worker()
@@ -72,10 +79,13 @@ def run_ordered(
             yield from zip(indices, worker(indices), strict=True)
         return
     one_thread()
-    context, recipe = multiprocessing.get_context("forkserver" if forks else "spawn"), pickle.dumps(make_worker)
+    context = multiprocessing.get_context("forkserver" if forks else "spawn")
     if forks:
         begin_imports(make_worker.__module__)
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(recipe,)) as pool:
+    with (
+        handed(make_worker) as recipe,
+        ProcessPoolExecutor(processes, mp_context=context, initializer=_start, initargs=(recipe,)) as pool,
+    ):
         pending: deque[tuple[list[int], Future[list[Any]]]] = deque()
         done = False
         try:
@@ -90,6 +100,8 @@ def run_ordered(
                     return
                 indices, future = pending.popleft()
                 yield from zip(indices, future.result(), strict=True)
+        except BrokenProcessPool as error:
+            raise ProcessLost(processes) from error
         finally:
             if not done:  # interrupted, failed, or no longer wanted
                 for process in multiprocessing.active_children():
@@ -123,15 +135,15 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start(recipe: bytes) -> None:
+def _start(recipe: Path) -> None:
     """Build this process' worker.
 
     Args:
-        recipe: What makes it, pickled: a new process takes bytes off its parent's hands before it imports all that is
-            in them, so that processes start side by side.
+        recipe: File with what makes it: a parent goes on while a new process imports all that is in it, so that
+            processes start side by side.
     """
     end_with_parent()
-    _workers[:] = [pickle.loads(recipe)()]
+    _workers[:] = [take(recipe)()]
     gc.freeze()  # what was built lives as long as the process: the garbage collector need not go through it
 
 

@@ -124,8 +124,8 @@ class Fleet:
         with suppress(OutOfTime):
             for done in stream.run(iter(enumerate(self.scenes)), ticked=ticked):
                 jury.add(done, EpisodeKey(run_id="fleet", scenario_id=done.scenario.id, seed=done.index))
-                self.episodes += jury.judged()
-        self.episodes += jury.judged(wait=True)
+                self.episodes += [one.episode for one in jury.judged()]
+        self.episodes += [one.episode for one in jury.judged(wait=True)]
         self.judged_s = time.perf_counter() - begun
 
     @property

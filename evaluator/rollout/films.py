@@ -1,4 +1,4 @@
-"""Films the first episodes of a run in a process of its own; what becomes of that process never touches the run."""
+"""Films episodes of a run in a process of its own; what becomes of that process never touches the run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from evaluator.judging.episode import Episode
 from evaluator.rollout.film import FilmMaker
+from evaluator.rollout.film_choice import FilmChoice, FilmsOf
 from evaluator.rollout.stream import Finished
 from evaluator.rollout.video_draft import draft_of
 from scenegen.errors import MissingExtra, SceneGenError
@@ -75,7 +77,7 @@ class _Studio:
 
 
 class Films:
-    """Writes videos of the first episodes that end, in a process of its own.
+    """Writes videos of some of the episodes that end, in a process of its own.
 
     A video that cannot be written is left out with a reason, whatever became of the process: killed, stopped, or
     without memory.
@@ -84,6 +86,7 @@ class Films:
         maker: Draws them.
         folder: Where they go; made with the first one.
         count: How many.
+        of: Of which episodes.
         stall_s: How long a picture may take [s].
 
     Raises:
@@ -92,14 +95,23 @@ class Films:
     Example:
         >>> with Films(FilmMaker(cell, parts), Path("videos"), 3) as films:  # doctest: +SKIP
         ...     for finished in stream.run(scenarios, ticked=ticked):
-        ...         films.add(finished)
+        ...         films.add(finished, judge(finished, key))
         >>> films.written, films.left_out  # doctest: +SKIP
     """
 
-    def __init__(self, maker: FilmMaker, folder: Path, count: int, *, stall_s: float = STALL_S) -> None:
+    def __init__(
+        self,
+        maker: FilmMaker,
+        folder: Path,
+        count: int,
+        *,
+        of: FilmsOf = FilmsOf.FAILURES_FIRST,
+        stall_s: float = STALL_S,
+    ) -> None:
         if count and importlib.util.find_spec("av") is None:
             raise MissingExtra("Writing videos", "isaac")
-        self._maker, self._folder, self._left, self._stall_s = maker, folder, count, stall_s
+        self._maker, self._folder, self._stall_s = maker, folder, stall_s
+        self._choice = FilmChoice[_Reel](of, count)
         self._studio: _Studio | None = None
         self._reels: list[_Reel] = []
         """Those that are still to be written, in order."""
@@ -115,12 +127,15 @@ class Films:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Wait for what is being written; after an error, drop it."""
-        self._left = 0
+        """Film what is left to be filmed and wait for it; after an error, drop it."""
         try:
+            if error is None:
+                for reel in self._choice.rest():
+                    self._begin(reel)
             while error is None and self._reels:
                 self._wait()
         finally:
+            self._choice.end()
             if self._studio is not None:
                 self._studio.end(self._reels[0].path if self._reels else None)
                 self._studio = None
@@ -128,14 +143,19 @@ class Films:
     @property
     def waiting(self) -> int:
         """How many videos are still to be written, as far as it was looked."""
-        return len(self._reels)
+        return len(self._reels) + self._choice.waiting
 
-    def add(self, finished: Finished) -> None:
-        """Hand over an episode that ended; those beyond the count are left out. Does not wait."""
-        if self._left <= 0:
-            return
-        self._left -= 1
-        reel = _Reel(finished, self._folder / f"{finished.scenario.id[:12]}-{finished.index}.mp4")
+    def add(self, finished: Finished, episode: Episode) -> None:
+        """Hand over an episode that ended and was judged; those beyond the count are left out. Does not wait.
+
+        Its file is named by its scene, its place among the run's episodes, and how it came out.
+        """
+        how = episode.category or episode.outcome
+        reel = _Reel(finished, self._folder / f"{finished.scenario.id[:12]}-{finished.index}-{how}.mp4")
+        if self._choice.take(reel, success=episode.counts):
+            self._begin(reel)
+
+    def _begin(self, reel: _Reel) -> None:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -9,15 +9,18 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from evaluator.judging.episode import Episode, EpisodeKey
 from evaluator.judging.job import Job
 from evaluator.judging.judge import judge
 from evaluator.rollout.stream import Finished
 from scenegen.cell import Cell
+from scenegen.handed import handed, take
 from scenegen.parts.catalogue import Catalogue
 from scenegen.pool import end_with_parent, one_thread
 from scenegen.robot import Arm
@@ -42,6 +45,13 @@ class Judge:
         return judge(trace, Job.of(finished.scenario, self.cell, self.parts), key, reason=finished.reason)
 
 
+class Verdict(NamedTuple):
+    """An episode and what it was judged by."""
+
+    episode: Episode
+    finished: Finished
+
+
 class _Case(NamedTuple):
     """An episode that waits for its verdict."""
 
@@ -60,11 +70,10 @@ class Jury:
 
     def __init__(self, judge: Judge, *, processes: int) -> None:
         self._judge, self._processes = judge, processes
-        self._done: deque[Episode] = deque()
+        self._done: deque[Verdict] = deque()
         self._waiting: deque[_Case] = deque()
         self._pool: ProcessPoolExecutor | None = None
-        self._judges: Any = None
-        """Where each process takes its judge from, once there are any."""
+        self._files = ExitStack()
 
     def __enter__(self) -> Self:
         """Start the processes; they take up work as soon as they are ready."""
@@ -72,24 +81,17 @@ class Jury:
             one_thread()
             # Threads and CUDA do not survive a fork.
             context = multiprocessing.get_context("spawn")
-            self._judges = context.Queue()
-            self._pool = ProcessPoolExecutor(
-                self._processes, mp_context=context, initializer=_start, initargs=(self._judges,)
-            )
-            # Little is handed over at the start: that would block for ever if a process ended before it took it.
-            for _ in range(self._processes):
-                self._judges.put(self._judge)
+            file = self._files.enter_context(handed(self._judge))
+            self._pool = ProcessPoolExecutor(self._processes, mp_context=context, initializer=_start, initargs=(file,))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End the processes."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-        if self._judges is not None:
-            self._judges.cancel_join_thread()
-            self._judges.close()
+        with self._files:
+            if self._pool is not None:
+                self._pool.shutdown(cancel_futures=True)
 
     def add(self, finished: Finished, key: EpisodeKey) -> None:
         """Hand over an episode; waits where too many wait already."""
@@ -101,10 +103,10 @@ class Jury:
                 return
         except BrokenProcessPool:
             self._pool = None
-        self._done.append(self._judge(finished, key))
+        self._done.append(Verdict(self._judge(finished, key), finished))
 
-    def judged(self, *, wait: bool = False) -> Iterator[Episode]:
-        """Yield the episodes that were judged since the last call.
+    def judged(self, *, wait: bool = False) -> Iterator[Verdict]:
+        """Yield the verdicts on episodes that were judged since the last call.
 
         Args:
             wait: Also wait for those that are still being judged.
@@ -114,13 +116,13 @@ class Jury:
         while self._done:
             yield self._done.popleft()
 
-    def _verdict(self, case: _Case) -> Episode:
+    def _verdict(self, case: _Case) -> Verdict:
         """Wait for a verdict; where a process was ended from outside, judge here: an episode is never lost for that."""
         try:
-            return case.future.result()
+            return Verdict(case.future.result(), case.finished)
         except BrokenProcessPool:
             self._pool = None
-            return self._judge(case.finished, case.key)
+            return Verdict(self._judge(case.finished, case.key), case.finished)
 
 
 def judges(worlds: int) -> int:
@@ -128,11 +130,11 @@ def judges(worlds: int) -> int:
     return 0 if worlds < 8 else max(1, min((os.cpu_count() or 1) - 1, worlds // 8))
 
 
-def _start(taken_from: Any) -> None:
+def _start(file: Path) -> None:
     end_with_parent()
     # Who interrupts the command interrupts its parent, which ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _judges[:] = [taken_from.get()]
+    _judges[:] = [take(file)]
 
 
 def _judged(finished: Finished, key: EpisodeKey) -> Episode:

@@ -20,7 +20,7 @@ from evaluator.policies.context import PolicyContext
 from evaluator.policies.latency import parse_latency
 from evaluator.policies.registry import make_policy
 from evaluator.rollout.films import Films
-from evaluator.rollout.jury import Judge, Jury, judges
+from evaluator.rollout.jury import Judge, Jury, Verdict, judges
 from evaluator.rollout.kept_uses import use_columns
 from evaluator.rollout.machine_watch import MachineWatch
 from evaluator.rollout.pace import Pace
@@ -72,7 +72,7 @@ class Runner:
         say: Told in sentences what a person should know.
         ticked: Told after each tick of the worlds how far they are.
         limit_s: How long a call of the simulator may take [s].
-        films: Where episodes are filmed, if any are.
+        films: Where some are filmed, if any are.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Runner:
                     worlds = fewer(worlds, error, self._say)
                     left = itertools.chain(taken.values(), left)
                 finally:
-                    self._waiting += jury.judged(wait=True)
+                    self._take(jury.judged(wait=True))
                     kept = self._publish(run)
                 yield from kept
 
@@ -174,14 +174,19 @@ class Runner:
             with closing(line):
                 try:
                     for finished in stream.run(numbered(), ticked=ticked, repeat=repeat):
-                        if self._films is not None:
-                            self._films.add(finished)
                         jury.add(finished, taken.pop(finished.index).key)
-                        self._waiting += jury.judged()
+                        self._take(jury.judged())
                         if time.monotonic() > self._published + PUBLISH_EVERY_S:
                             yield from self._publish(run)
                 finally:
                     self._uses.append(watch.use(stream.batches))
+
+    def _take(self, verdicts: Iterable[Verdict]) -> None:
+        """Let episodes that were judged wait for being kept, and film those that are to be filmed."""
+        for episode, finished in verdicts:
+            self._waiting.append(episode)
+            if self._films is not None:
+                self._films.add(finished, episode)
 
     def _publish(self, run: Run) -> list[Episode]:
         """Commit what waits; returns it."""
@@ -198,7 +203,7 @@ class Runner:
     def _hung(self, run: Run, jury: Jury, lost: list[Task], took_s: float) -> None:
         """Keep what there is and end the process: a call that hangs cannot be stopped from within."""
         reason = f"the simulator did not come back within {took_s:.0f} s"
-        self._waiting += jury.judged(wait=True)
+        self._take(jury.judged(wait=True))
         self._waiting += [Episode.lost(task.key, reason) for task in lost]
         kept = len(self._publish(run))
         sys.stderr.write(f"scenegen: {reason} - {kept} episodes are kept; run the same command again to continue\n")

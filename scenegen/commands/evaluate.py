@@ -15,6 +15,7 @@ from evaluator.report.grids import SHORT
 from evaluator.rollout.attempts import Attempts
 from evaluator.rollout.explain import Explainer
 from evaluator.rollout.film import FilmMaker
+from evaluator.rollout.film_choice import FilmsOf
 from evaluator.rollout.films import Films
 from evaluator.rollout.kept import episodes_of_run
 from evaluator.rollout.kept_uses import use_of_run
@@ -61,7 +62,10 @@ def evaluate(
     repeats: int = typer.Option(1, min=1, help="How often each scene is rolled out; the first counts."),
     solvable: bool = typer.Option(False, "--certified", help="Only scenes that the oracle sorted in this simulator."),
     explain: bool = typer.Option(False, help="Roll failed scenes out again with one thing changed, to tell causes."),
-    videos: int = typer.Option(0, min=0, help="Film the first episodes: so many, a minute or more each."),
+    videos: int = typer.Option(0, min=0, help="Film so many episodes, a minute or more each."),
+    videos_of: FilmsOf = typer.Option(
+        FilmsOf.FAILURES_FIRST.value, help="Which ones; failures-first films others where failures are too few."
+    ),
     seed: int = typer.Option(0, help="For policies that draw numbers, and for latencies."),
     branch: str = typer.Option(MAIN, help="Branch that the episodes are committed to."),
     as_json: bool = typer.Option(False, "--json", help="Progress and scorecard as JSON."),
@@ -92,7 +96,7 @@ def evaluate(
     )
     tasks = [(row, key) for row in chosen for key in attempts.missing(row.scenario_id)]
     total = len(chosen) * repeats
-    films = Films(FilmMaker(cell, parts, robot), Path("videos", run.content_id[:SHORT]), videos)
+    films = Films(FilmMaker(cell, parts, robot), Path("videos", run.content_id[:SHORT]), videos, of=videos_of)
     with films:
         with EpisodeProgress(total, done=total - len(tasks), style=progress_style(as_json)) as progress:
             if tasks and simulator.opening:
@@ -103,6 +107,8 @@ def evaluate(
                 progress.ended(episode)
         if films.waiting:
             typer.echo(f"all episodes are kept; videos left to draw: {films.waiting}, a minute or more each", err=True)
+    if videos and not tasks:
+        typer.echo("no videos: all episodes were kept before, and an episode is filmed as it ends", err=True)
     for path in films.written:
         typer.echo(f"video: {path}", err=True)
     for path, reason in films.left_out.items():

@@ -16,6 +16,7 @@ from scenegen.errors import (
     OutOfMemory,
     PlacementFailed,
     PolicyError,
+    ProcessLost,
     SceneGenError,
     UnknownName,
     UnreadableStage,
@@ -41,6 +42,7 @@ ERRORS = [
     VlmError("openai:m@http://127.0.0.1:1", "no answer", "start the server"),
     BudgetSpent("10 tokens", "9 tokens", "--budget-tokens"),
     OutOfMemory("CUDA error 2"),
+    ProcessLost(4),
 ]
 
 

@@ -97,11 +97,11 @@ def test_a_caption_is_as_long_as_it_may_be(words, lines):
     assert text == said or (words == 300 and said.endswith(" …") and text.startswith(said.removesuffix(" …")))
 
 
-def test_a_film_of_an_episode_shows_it(video, small, catalogue, finished, tmp_path):
+def test_a_film_of_an_episode_shows_it(video, small, catalogue, finished, judged, tmp_path):
     """Nothing stands in: another process draws the episode and encodes it, and what it wrote is opened again."""
     maker = FilmMaker(small, catalogue)
     with Films(maker, tmp_path, 1) as films:
-        films.add(finished)
+        films.add(finished, judged(finished))
     assert films.left_out == {}
     facts, found = decoded(films.written[0])
     assert facts == ("h264", "yuv420p", RATE_HZ)

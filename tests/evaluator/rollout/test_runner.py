@@ -159,10 +159,10 @@ def test_judges_that_are_killed_lose_nothing(scenes, play, small, catalogue):
         for index, finished in enumerate(found):
             jury.add(finished, EpisodeKey(run_id="tests", scenario_id=finished.scenario.id, seed=0))
             if index == 0:
-                first = list(jury.judged(wait=True))
+                first = [one.episode for one in jury.judged(wait=True)]
                 for process in list(jury._pool._processes.values()):
                     os.kill(process.pid, signal.SIGKILL)
-        rest = list(jury.judged(wait=True))
+        rest = [one.episode for one in jury.judged(wait=True)]
     ids = [one.key.scenario_id for one in (*first, *rest)]
     assert ids == [one.scenario.id for one in found]
 
