@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from evaluator.judging.attribution import Attribution
 from evaluator.judging.category import FailureCategory
 from evaluator.judging.episode import Episode
+from evaluator.judging.event import EventKind
 from evaluator.judging.origin import Origins, origin_of, setting_of
 from evaluator.judging.outcome import Outcome
 from evaluator.judging.scorecard import BROKEN
@@ -59,6 +60,17 @@ class Case(Record):
         """`2 of 5 sorted`."""
         task = self.episode.task
         return "not measured" if task is None else f"{task.sorted} of {task.to_sort} sorted"
+
+    @property
+    def still_text(self) -> str:
+        """Of a robot that stood still to the end: for how long, and that its policy was asked; nothing of others."""
+        episode = self.episode
+        stood = [event for event in episode.events if event.kind is EventKind.STAGNATION and event.value is not None]
+        if episode.category is not FailureCategory.STAGNATION or not stood:
+            return ""
+        text = f"the robot stood still for {stood[-1].value:.1f} s"
+        calls = episode.latencies.count
+        return f"{text}; the policy answered {calls} times in {episode.duration_s:.1f} s" if calls else text
 
     @property
     def cause_text(self) -> str:

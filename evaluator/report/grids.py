@@ -44,12 +44,13 @@ DIMENSIONS = {
 """Measures by the dimension that they belong to."""
 DOCS = {measure.name: measure.doc for measure in MEASURES} | CALLS
 RULES = {
-    Rule.IMAGE: "in nominal light it succeeds",
-    Rule.TRUTH: "with the truth it succeeds",
-    Rule.SAME_FAILURE: "with the truth it fails in the same way",
-    Rule.OTHER_FAILURE: "with the truth it fails in another way",
+    Rule.IMAGE: "sorted in nominal light",
+    Rule.TRUTH: "sorted with the truth in place of pictures",
+    Rule.SAME_FAILURE: "fails in the same way with the truth in place of pictures",
+    Rule.OTHER_FAILURE: "fails in another way with the truth in place of pictures",
     Rule.NO_TWIN: "no twin with the truth was rolled out",
 }
+"""What a failed scene's twins show."""
 
 
 def score_grids(card: Scorecard) -> list[Grid]:
@@ -155,7 +156,8 @@ def causes_grid(causes: Causes) -> Grid:
         for cause, share in causes.shares.items()
         if share.hits or cause is not Cause.UNKNOWN
     )
-    told = "; ".join(f"{RULES[rule]}: {count}" for rule, count in causes.rules.items())
+    told = "; ".join(f"{count} × {RULES[rule]}" for rule, count in causes.rules.items())
+    told = f"what twins of the failed scenes showed: {told}" if told else ""
     return Grid("causes of failures", ("cause", "failures", "share"), rows, numbers=frozenset({1}), note=told)
 
 

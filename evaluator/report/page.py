@@ -28,6 +28,7 @@ MARKS = {
     "mishap": "error with an item",
     "struck": "collision or hit",
     "stuck": "jam, standstill or help",
+    "still": "stands still",
 }
 """Marks of the timelines, by their class in the style sheet."""
 

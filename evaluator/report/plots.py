@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from evaluator.judging.episode import Episode
@@ -97,9 +97,7 @@ def timeline_strip(episode: Episode) -> str:
         drawing.line((x(time_s), 2), (x(time_s), foot), "rule")
         drawing.text((x(time_s), foot + 16), f"{time_s:g} s", "tick middle")
     drawing.text((STRIP_LEFT - 10, LANE / 2 + 4), "robot", "lane end")
-    for event in episode.events:
-        if event.kind in STRUCK or event.kind in STUCK:
-            _mark(drawing, (x(event.time_s), LANE / 2), event)
+    _robot_lane(drawing, episode.events, x)
     for lane, item in enumerate(items, 1):
         middle = lane * LANE + LANE / 2
         drawing.line((STRIP_LEFT, middle), (x(duration), middle), "lane-rule")
@@ -115,6 +113,17 @@ def timeline_strip(episode: Episode) -> str:
         drawing.line((x(episode.began_s), 0), (x(episode.began_s), foot), "began")
     drawing.line((x(duration), 2), (x(duration), foot), "ended")
     return drawing.markup()
+
+
+def _robot_lane(drawing: Drawing, events: Iterable[Event], x: Callable[[float], float]) -> None:
+    """Draw what the robot ran into, and how long it stood still; `x` is where a time lies."""
+    for event in events:
+        if event.kind is EventKind.STAGNATION and event.value is not None:
+            end_s = event.time_s + event.value
+            pause = f"stands still from {event.time_s:.1f} to {end_s:.1f} s"
+            drawing.box((x(event.time_s), LANE / 2 - 4), (x(end_s) - x(event.time_s), 8), "still", title=pause)
+        if event.kind in STRUCK or event.kind in STUCK:
+            _mark(drawing, (x(event.time_s), LANE / 2), event)
 
 
 def _shown(name: str, role: Role, events: Iterable[Event]) -> bool:

@@ -11,7 +11,8 @@ import typer
 from evaluator.judging.episode import Episode, EpisodeKey
 from evaluator.judging.scorecard import Scorecard, score
 from evaluator.judging.stability import repeated_flip_rate
-from evaluator.report.grids import SHORT
+from evaluator.report.grids import SHORT, causes_grid
+from evaluator.report.run_report import Causes
 from evaluator.rollout.attempts import Attempts
 from evaluator.rollout.explain import Explainer
 from evaluator.rollout.film import FilmMaker
@@ -33,7 +34,7 @@ from scenegen.commands.episode_progress import EpisodeProgress
 from scenegen.commands.exits import EXIT_FINDINGS
 from scenegen.commands.library_list import varies
 from scenegen.commands.opened import LIBRARY, VERSION, open_version
-from scenegen.commands.printed import print_score
+from scenegen.commands.printed import print_grids, print_score
 from scenegen.commands.progress import progress_style
 from scenegen.errors import InvalidOption, LibraryError
 from scenegen.scenario import Scenario
@@ -113,14 +114,15 @@ def evaluate(
         typer.echo(f"video: {path}", err=True)
     for path, reason in films.left_out.items():
         typer.echo(f"video left out: {path}: {reason}", err=True)
+    causes = None
     if explain:
-        _explain(Explainer(store, store.at(branch), run.content_id), runner, as_json=as_json)
+        causes = _explain(Explainer(store, store.at(branch), run.content_id), runner, as_json=as_json)
     origins = {row.scenario_id: row.provenance for row in chosen}
     found = attempts.of(row.scenario_id for row in chosen)
     machine = use_of_run(store.at(branch), run.content_id)
     card = score(found, origins, cell.limits, rng=stream(seed, "scorecard"), machine=machine)
     flips = repeated_flip_rate([attempts.ranked(rank) for rank in range(repeats)]) if repeats > 1 else None
-    _print(run, card, flips, as_json=as_json)
+    _print(run, card, flips, causes, as_json=as_json)
     if card.refusal:
         raise typer.Exit(EXIT_FINDINGS)
 
@@ -171,8 +173,8 @@ def one_cell(rows: list[Row], *, name: str) -> Row:
     return rows[0].replaced(assets=tuple(asset for _, asset in sorted(assets.items())))
 
 
-def _explain(explainer: Explainer, runner: Runner, *, as_json: bool) -> None:
-    """Roll out the twins of failed episodes that are missing."""
+def _explain(explainer: Explainer, runner: Runner, *, as_json: bool) -> Causes:
+    """Roll out the twins of failed episodes that are missing, and say what the failures come from."""
     total = sum(len(twins) for twins in explainer.missing.values())
     with EpisodeProgress(total, done=0, style=progress_style(as_json)) as progress:
 
@@ -187,14 +189,18 @@ def _explain(explainer: Explainer, runner: Runner, *, as_json: bool) -> None:
         explainer.roll(roll_out)
         for reason, count in explainer.broken.items():
             progress.say(f"{count} episodes explain nothing, {reason}")
+    return Causes.of(explainer.explained())
 
 
-def _print(run: Run, card: Scorecard, flips: Rate | None, *, as_json: bool) -> None:
+def _print(run: Run, card: Scorecard, flips: Rate | None, causes: Causes | None, *, as_json: bool) -> None:
     if as_json:
         facts = {"event": "done", "run": run.content_id, **card.model_dump(mode="json")}
+        facts |= {"causes": causes.model_dump(mode="json")} if causes else {}
         typer.echo(json.dumps({**facts, "flips": flips.model_dump(mode="json") if flips else None}))
         return
     print_score(run, run.content_id, card)
+    if causes is not None and card.categories:
+        print_grids([causes_grid(causes)])
     if flips is not None:
         typer.echo(f"outcomes that flip when the same scene is rolled out again: {flips}")
     typer.echo(f"more: scenegen report {run.content_id[:SHORT]}")

@@ -9,19 +9,28 @@ from html.parser import HTMLParser
 import pytest
 from typer.testing import CliRunner
 
+from evaluator.judging.attribution import Attribution, Cause, Rule, count_causes
+from evaluator.judging.category import FailureCategory
 from evaluator.judging.episode import Episode, EpisodeKey
 from evaluator.judging.estimate import Estimate
+from evaluator.judging.event import Event, EventKind
+from evaluator.judging.measures_timing import Latencies
+from evaluator.judging.outcome import Outcome
 from evaluator.judging.scorecard import score
+from evaluator.judging.trace import EndReason
 from evaluator.report import figures
-from evaluator.report.case import EXAMPLES, WORST
+from evaluator.report.case import EXAMPLES, WORST, Case
+from evaluator.report.grids import causes_grid
 from evaluator.report.page import page
+from evaluator.report.plots import timeline_strip
 from evaluator.report.remarks import remarks
-from evaluator.report.run_report import run_report
+from evaluator.report.run_report import Causes, run_report
 from evaluator.rollout.kept import find_run, kept_runs
 from scenegen.cli import app
 from scenegen.errors import InvalidOption, LibraryError
 from scenegen.streams import stream
 from scenegen.units import Unit
+from validators.intervals import Rate
 
 VOID = {"meta", "link", "img", "br", "line", "circle", "rect", "polygon"}
 """Tags that stand alone."""
@@ -171,6 +180,39 @@ def test_what_stands_out_is_said_and_nothing_more(ground, always):
     said = list(remarks(reported(ground, run, ground.play_all(run, ground.rows, always("good")))))
     few = ", which so few scenes (4 with a twin) hardly tell"
     assert said == [f"No axis is worse than its twins beyond what chance explains{few}."]
+
+
+def test_a_robot_that_stood_still_is_shown_with_how_often_its_policy_was_asked():
+    still = Event(kind=EventKind.STAGNATION, time_s=0.5, value=45.5)
+    episode = Episode(
+        key=EpisodeKey(run_id="tests", scenario_id="abc", seed=0), outcome=Outcome.FAILURE, end=EndReason.TIMEOUT,
+        category=FailureCategory.STAGNATION, began_s=0.5, duration_s=46.0, events=(still,),
+        latencies=Latencies.of([0.05] * 177),
+    )  # fmt: skip
+    told = Case(episode=episode, axis="lighting", level=5)
+    assert told.still_text == "the robot stood still for 45.5 s; the policy answered 177 times in 46.0 s"
+    unasked = told.replaced(episode=episode.replaced(latencies={}))
+    assert unasked.still_text == "the robot stood still for 45.5 s"
+    other = told.replaced(episode=episode.replaced(category=FailureCategory.DROP))
+    assert other.still_text == ""
+    drawn = timeline_strip(episode)
+    assert "stands still from 0.5 to 46.0 s" in drawn
+    assert drawn.count('class="still"') == 1
+
+
+def test_causes_say_what_twins_showed():
+    found = [Attribution(cause=Cause.PERCEPTION, rule=rule, perturbed=None) for rule in (Rule.IMAGE, Rule.TRUTH)] * 2
+    unknown = Attribution(cause=Cause.UNKNOWN, rule=Rule.NO_TWIN, perturbed=None)
+    causes = Causes(
+        shares=count_causes([*found, unknown]), rules={Rule.IMAGE: 2, Rule.NO_TWIN: 1}, perturbed=Rate.of(0, 0)
+    )
+    grid = causes_grid(causes)
+    assert grid.rows[0][:2] == ("perception", "4")
+    assert grid.note == (
+        "what twins of the failed scenes showed: 2 × sorted in nominal light; 1 × no twin with the truth was rolled out"
+    )
+    none = Causes(shares=count_causes([]), rules={}, perturbed=Rate.of(0, 0))
+    assert causes_grid(none).note == ""
 
 
 def test_numbers_are_shown_as_people_read_them():

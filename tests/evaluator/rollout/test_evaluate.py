@@ -138,6 +138,18 @@ def test_repeats_tell_how_often_outcomes_flip(library):
     assert "outcomes that flip when the same scene is rolled out again: 0/10 = 0.000 [0.000, 0.278]\n" in said
 
 
+def test_explaining_says_at_once_what_failures_come_from(library):
+    options = ("--policy", "noop", "--simulator", "kinematic", "--latency", "0", "--explain")
+    said = typed("evaluate", library, *options)
+    assert "causes of failures" in said
+    told = f"{SCENES} × fails in the same way with the truth in place of pictures"
+    assert f"what twins of the failed scenes showed: {told}" in " ".join(said.split())
+    facts = json.loads(typed("evaluate", library, *options, "--json").splitlines()[-1])
+    assert facts["causes"]["rules"] == {"same_failure": SCENES}
+    assert facts["causes"]["shares"]["decision"]["hits"] == SCENES
+    assert "causes" not in card(library)
+
+
 def scenegen(folder, *arguments):
     run = subprocess.run(
         [sys.executable, "-m", "scenegen", *arguments], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
