@@ -23,7 +23,7 @@ from scenegen.vlm.asking import Asking
 from scenegen.vlm.cached import Cached
 from scenegen.vlm.calls import CallLog
 from scenegen.vlm.chat import BackEnd, Chat
-from scenegen.vlm.options import require_kind
+from scenegen.vlm.options import KINDS, require_kind
 from scenegen.vlm.photographer import Photographer
 from scenegen.vlm.proposing import PROPOSALS, Proposer, require_edits
 
@@ -77,7 +77,9 @@ class AskOptions:
         """
         cached = Cached(back_end, CallLog(library.files.local(calls_path(back_end.model))))
         price, photographer = self.model.price(back_end.model), self._photographer(recipe)
-        return Asker(library, cached, self._proposer(recipe), photographer, price=price, judges=self.judge)
+        replays = require_kind(self.model.vlm) is KINDS["replay"]
+        proposer = self._proposer(recipe)
+        return Asker(library, cached, proposer, photographer, price=price, judges=self.judge, replays=replays)
 
     def first_chat(self, recipe: Recipe, beside: Path) -> Chat:
         """Return what the model would be sent first; nothing is sent, and no library is made.

@@ -87,6 +87,7 @@ class Asker:
         photographer: Takes the pictures that are shown; None asks by text alone.
         price: What the model's tokens cost, if that is known.
         judges: Whether scenes are judged as well.
+        replays: Whether what was said before is repeated.
         say: Told what a person may want to know meanwhile.
     """
 
@@ -96,6 +97,7 @@ class Asker:
     photographer: Photographer | None
     price: Price | None = None
     judges: bool = False
+    replays: bool = False
     say: Callable[[str], None] = _nobody
     talk: Talk = field(default_factory=Talk)
     ways: Ways = field(default_factory=dict)
@@ -114,7 +116,8 @@ class Asker:
             if made is not None:
                 talks[base] = self.proposer.dialogue(made.scenario, self._photo(made.scenario, numbered=True))
         if talks:
-            self.say(f"asking {self.back_end.model} about {len(talks)} scene{'s' * (len(talks) > 1)}")
+            doing = f"repeating what {self.back_end.model} said" if self.replays else f"asking {self.back_end.model}"
+            self.say(f"{doing} about {len(talks)} scene{'s' * (len(talks) > 1)}")
         failed = self._converse(talks)
         for base in talks.keys() - failed.keys():
             self._take(base, talks[base].asked)

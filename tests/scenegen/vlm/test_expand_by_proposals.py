@@ -125,6 +125,11 @@ def test_a_replay_gives_the_same_bytes_without_the_model(made, tmp_path):
     assert [row.columns() for row in variants(tmp_path / "again")] == [row.columns() for row in variants(folder)]
 
 
+def test_a_replay_says_that_nobody_is_asked(made, tmp_path):
+    said = expand(f"replay:{log(made[0])}", tmp_path / "again")
+    assert re.fullmatch(r"repeating what openai:\S+ said about 1 scene", said.splitlines()[0])
+
+
 def test_running_it_again_asks_nothing_that_was_asked(tmp_path):
     model = Scripted()
     with served(model) as server:
